@@ -23,6 +23,7 @@ from ..program.node import Node
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, replaced, unflatten
+from .edges import edges_of
 from .forward import forward_sweep
 from .reverse import reverse_sweep
 from .ruled_calls import One, Row, RuledCall, Rules, float_sources, handles
@@ -252,4 +253,4 @@ def _refuse_captured(name: str, values: list[Node], marks: set[Node]) -> None:
                 "whose gradient would be lost. Pass it as an argument, or hold it constant (stop_gradient, "
                 "requires_grad=False)."
             )
-        pending += [source for source, _ in node.primitive.dependencies(node)]
+        pending += [source for source, _ in edges_of(node)]

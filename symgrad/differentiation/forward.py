@@ -8,9 +8,9 @@ from functools import partial
 from ..primitives.casting import flow_as
 from ..primitives.functions import add
 from ..program.collector import collector_paused
-from ..program.node import Node, active_graph, originating
-from .reverse import active_nodes, smooth_ancestors
-from .stored import PAYS_FROM, pays, recalled
+from ..program.node import Node, originating
+from .edges import ActiveEdges, Edge, active_edges
+from .stored import pays, recalled
 
 
 @collector_paused()
@@ -20,34 +20,36 @@ def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch:
     ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
     the active graph; work and size are linear in the number of nodes.
     """
-    derive = partial(_pushed, outputs, tangents, batch)
-    if len(active_graph().table) < PAYS_FROM:
+    edges = active_edges(outputs, tangents)
+    derive = partial(_pushed, edges, outputs, tangents, batch)
+    if not pays(edges, batch):
         return derive()
-    through = active_nodes(outputs, list(tangents))
-    if not pays(through, batch):
-        return derive()
-    return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), len(through), derive)
+    return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), len(edges), derive)
 
 
-def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) -> list[Node | None]:
+def _pushed(
+    edges: ActiveEdges, outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int
+) -> list[Node | None]:
     """The sweep itself."""
     flow: dict[Node, Node] = dict(tangents)
-    for node in originating(smooth_ancestors(outputs)):
-        if node in flow or not node.operands:
-            continue
-        tangent = tangent_of(node, flow, batch)
-        if tangent is not None:
-            flow[node] = tangent
+    for node in originating(edges):
+        if node not in flow:
+            tangent = tangent_of(node, edges[node], flow, batch)
+            if tangent is not None:
+                flow[node] = tangent
     return [flow.get(o) for o in outputs]
 
 
-def tangent_of(node: Node, flow: Mapping[Node, Node], batch: int = 0) -> Node | None:
-    """The tangent of ``node`` from those of what it is made of, each with ``batch`` leading axes; None where zero."""
+def tangent_of(node: Node, edges: Sequence[Edge], flow: Mapping[Node, Node], batch: int = 0) -> Node | None:
+    """The tangent of ``node`` from those of its sources along ``edges``, each with ``batch`` leading axes.
+
+    None where it is zero.
+    """
     if node.primitive.flows_together:
-        found = {key: flow[source] for source, key in node.primitive.dependencies(node) if source in flow}
+        found = {key: flow[source] for source, key in edges if source in flow}
         return node.primitive.jvp_of_all(node, found, batch) if found else None
     total: Node | None = None
-    for source, key in node.primitive.dependencies(node):
+    for source, key in edges:
         tangent = flow.get(source)
         if tangent is None:
             continue

@@ -16,22 +16,24 @@ from ..primitives.contraction import EINSUM, contract, identity, ones, scale
 from ..primitives.functions import terms_of
 from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
+from .edges import active_edges, edges_of, moving
 from .forward import tangent_of
-from .reverse import accumulate, active_nodes
+from .reverse import accumulate
 from .structure.structured_tangents import scalar
 
 
 @collector_paused()
 def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node | None]:
     """The Laplacian of each output by all elements of ``wrt``; None where it is zero."""
-    order = active_nodes(outputs, wrt)
-    still = set(ancestors(outputs)).difference(order)
+    edges = active_edges(outputs, wrt)
+    every = ancestors(outputs)
+    still = set(every).difference(moving(every, wrt))
     sweeps = [_Tangents(w, still) for w in wrt]
     found: dict[Node, Node] = {}
-    for node in originating(order):
+    for node in originating(edges):
         if node in wrt:
             continue
-        parts = [tangent_of(node, found), *(tangents.curvature(node) for tangents in sweeps)]
+        parts = [tangent_of(node, edges[node], found), *(tangents.curvature(node) for tangents in sweeps)]
         own = [p for p in parts if p is not None]
         if own:
             found[node] = accumulate(own)
@@ -48,17 +50,17 @@ class _Tangents:
 
     def curvature(self, node: Node) -> Node | None:
         """How the local linear map of ``node`` changes along each tangent, applied to it, and summed."""
-        tangent = tangent_of(node, self._flow, len(self._sizes))
+        tangent = tangent_of(node, edges_of(node), self._flow, len(self._sizes))
         if tangent is None:
             return None
         self._flow[node] = tangent
         every = [Batching(d) for d in self._sizes]
-        sources = [o for o, _ in node.primitive.dependencies(node) if o in self._flow]
-        moves = {o: _along(self._flow[o], every) for o in sources}
-        along = tangent_of(node, moves)
+        edges = [edge for edge in edges_of(node) if edge[0] in self._flow]
+        moves = {source: _along(self._flow[source], every) for source, _ in edges}
+        along = tangent_of(node, edges, moves)
         assert along is not None
         for n in self._below(along, moves, every):
-            moved = tangent_of(n, moves)
+            moved = tangent_of(n, edges_of(n), moves)
             if moved is not None:
                 moves[n] = moved
         curved = moves.get(along)
@@ -71,7 +73,7 @@ class _Tangents:
         found, pending = {tangent}, [tangent]
         while pending:
             last = pending.pop()
-            for node, _ in last.primitive.dependencies(last):  # which need not be its operands, as those of log(1 + eˣ)
+            for node, _ in edges_of(last):
                 if node in self._flow:
                     if node not in moves:
                         moves[node] = _along(self._flow[node], every)

@@ -21,8 +21,9 @@ from ..primitives.primitive import literal
 from ..program.collector import collector_paused
 from ..program.interpret import rebuilt
 from ..program.node import Node, ancestors
+from .edges import edges_of, moving
 from .forward import tangent_of
-from .reverse import accumulate, active_nodes
+from .reverse import accumulate
 
 #: a node and the order of a derivative of it
 Place = tuple[Node, int]
@@ -48,8 +49,9 @@ class _Series:
     def __init__(self, outputs: Sequence[Node], curve: Mapping[Node, Sequence[Node | None]]) -> None:
         self._curve = curve
         self._found: dict[Place, Node | None] = {}
-        self._seen = set(ancestors(outputs))
-        self._moving = {*active_nodes(outputs, list(curve)), *curve}
+        every = ancestors(outputs)
+        self._seen = set(every)
+        self._moving = moving(every, curve)
         #: node -> a stand-in for its velocity, and back
         self._velocity: dict[Node, Node] = {}
         self._position: dict[Node, Node] = {}
@@ -85,7 +87,7 @@ class _Series:
         if node not in self._moving:
             return None
         rule = _RULES.get(node.primitive.name)
-        if rule is not None and all(o.differentiable and not o.masked for o in node.operands):
+        if rule is not None and _is_of_operands(node) and not any(o.masked for o in node.operands):
             return (yield from rule(self, node, order))
         tangent = self._tangent(node)
         return None if tangent is None else (yield tangent, order - 1)
@@ -108,8 +110,8 @@ class _Series:
     def _tangent(self, node: Node) -> Node | None:
         """The velocity of ``node`` from those of what it is made of."""
         if node not in self._tangents:
-            sources = [o for o, _ in node.primitive.dependencies(node) if o in self._moving]
-            made = tangent_of(node, {o: self._velocity_of(o) for o in sources}) if sources else None
+            edges = [edge for edge in edges_of(node) if edge[0] in self._moving]
+            made = tangent_of(node, edges, {source: self._velocity_of(source) for source, _ in edges})
             self._tangents[node] = made
             if made is not None:
                 self._meet(made)
@@ -129,7 +131,7 @@ class _Series:
             self._seen.add(node)
             if any(o in self._along or o in self._position for o in node.operands):
                 self._along.add(node)
-            if not self._moving.isdisjoint(node.operands):
+            if any(source in self._moving for source, _ in edges_of(node)):
                 self._moving.add(node)
 
     # rules of operations that go by themselves
@@ -192,6 +194,11 @@ class _Series:
         if not own:
             return None
         return negative(own[0]) if node.primitive is subtract and operands[0] is None else own[0]
+
+
+def _is_of_operands(node: Node) -> bool:
+    """Whether the edges to ``node`` are those from its operands, one each."""
+    return [source for source, _ in edges_of(node)] == list(node.operands)
 
 
 def _splits(order: int, parts: int) -> Iterator[tuple[int, ...]]:

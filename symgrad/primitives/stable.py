@@ -39,9 +39,18 @@ def _one_plus_exp(node: Node) -> Node | None:
     if node.primitive is add:
         for one, other in (node.operands, node.operands[::-1]):
             if other.primitive is exp and _is_one(one):
-                u = other.operands[0]
-                return u if u.dtype == node.dtype else cast(u, node.dtype)
+                return other.operands[0]
     return None
+
+
+def _sigmoid(u: Node, like: Node, sign: int = 1) -> Node:
+    """``sigmoid(±u)`` at the precision of ``like``: the 1 in ``1 + exp(u)`` may have a higher one than ``u``."""
+    u = _at_precision(u, like)
+    return sigmoid(u if sign > 0 else minus(u))
+
+
+def _at_precision(u: Node, like: Node) -> Node:
+    return u if u.dtype == like.dtype else cast(u, like.dtype)
 
 
 def _is_one(x: Node) -> bool:
@@ -50,14 +59,14 @@ def _is_one(x: Node) -> bool:
     return x.primitive is CONSTANT and not x.shape and x.params[0].value == 1
 
 
-def _growth(node: Node) -> tuple[Node, Node] | None:
+def _growth(node: Node) -> tuple[Node, Partial] | None:
     """``(u, f'(u)/f(u))`` of a function that overflows where this quotient is finite: exp, cosh, 1 + exp."""
     if node.primitive is exp:
-        return node.operands[0], literal(1)
+        return node.operands[0], lambda *_: literal(1)
     if node.primitive is cosh:
-        return node.operands[0], tanh(node.operands[0])
+        return node.operands[0], lambda *_: tanh(node.operands[0])
     u = _one_plus_exp(node)
-    return None if u is None else (u, sigmoid(u))
+    return None if u is None else (u, lambda *_: _sigmoid(u, node))
 
 
 def _of_size(u: Node) -> tuple[Node, float] | None:
@@ -72,29 +81,37 @@ def _of_size(u: Node) -> tuple[Node, float] | None:
     return (u.operands[0], c) if u.primitive in (absolute, fabs) and not u.operands[0].is_complex else None
 
 
-def _softplus(u: Node) -> Partials:
+def _softplus(u: Node, node: Node) -> Partials:
     # log(1 + exp(u)) -> sigmoid(u);  of u = c·|v| by v: ±c·sigmoid(±c·v), smooth but for a step at 0, where it is 0
     found = _of_size(u)
     if found is None or type(found[1]) is complex:
-        return [(u, lambda *_: sigmoid(u))]
+        return [(u, lambda *_: _sigmoid(u, node))]
     v, c = found
-    right, left = (multiply(s * c, sigmoid(multiply(s * c, v))) for s in (1.0, -1.0))
-    slope = add(where(greater_equal(v, 0), right, left), where(equal(v, 0), cast(literal(-c / 2), v.dtype), 0))
-    return [(v, lambda *_: slope)]
+
+    def slope(*_: Node) -> Node:
+        at = _at_precision(v, node)
+        right, left = (multiply(s * c, sigmoid(multiply(s * c, at))) for s in (1.0, -1.0))
+        return add(where(greater_equal(at, 0), right, left), where(equal(at, 0), cast(literal(-c / 2), at.dtype), 0))
+
+    return [(v, slope)]
 
 
 def _stable_log(node: Node) -> Partials | None:
     # log(cosh(u)) -> tanh(u)
     u = _one_plus_exp(node.operands[0])
     if u is not None:
-        return _softplus(u)
+        return _softplus(u, node)
     found = _growth(node.operands[0])
-    return None if found is None else [(found[0], lambda *_: found[1])]
+    return None if found is None else [found]
 
 
 def _stable_log1p(node: Node) -> Partials | None:
     inner = node.operands[0]
-    return _softplus(inner.operands[0]) if inner.primitive is exp else None
+    return _softplus(inner.operands[0], node) if inner.primitive is exp else None
+
+
+def _logistic_slope(u: Node, like: Node) -> Node:
+    return multiply(_sigmoid(u, like), _sigmoid(u, like, -1))
 
 
 def _stable_divide(node: Node) -> Partials | None:
@@ -103,26 +120,26 @@ def _stable_divide(node: Node) -> Partials | None:
     top, bottom = node.operands
     u = _one_plus_exp(bottom)
     if u is not None:
-        slope = multiply(sigmoid(u), sigmoid(minus(u)))
         if top.is_literal:
-            return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
+            scale = negative if literal_value(top) == 1 else lambda slope: multiply(negative(top), slope)
+            return [(u, lambda *_: scale(_logistic_slope(u, node)))]
         if top.primitive is exp and top.operands[0] is u:
-            return [(u, lambda *_: slope)]
+            return [(u, lambda *_: _logistic_slope(u, node))]
     found = _growth(bottom)
     if found is None:
         return None
     u, growth = found
-    by_top: Partials = [(top, lambda a, b: divide(1, b))] if top.differentiable else []
-    return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth)))]
+    by_top: Partials = [(top, lambda _, b: divide(1, b))] if top.differentiable else []
+    return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth())))]
 
 
 def _stable_reciprocal(node: Node) -> Partials | None:
     # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u);  1 / f(u) -> -1 / f(u)·(f'/f)(u)
     u = _one_plus_exp(node.operands[0])
     if u is not None:
-        return [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(minus(u)))))]
+        return [(u, lambda *_: negative(_logistic_slope(u, node)))]
     found = _growth(node.operands[0])
-    return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
+    return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1]())))]
 
 
 def _square_of(inner: Node, node: Node) -> Partials | None:

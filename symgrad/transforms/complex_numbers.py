@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..differentiation.forward import forward_sweep
-from ..differentiation.reverse import accumulate, active_nodes, reverse_sweep
+from ..differentiation.edges import active_edges
+from ..differentiation.reverse import accumulate, reverse_sweep
 from ..errors import ArgumentError, DtypeError
 from ..primitives.contraction import contract, scale
 from ..primitives.contraction import identity as delta
@@ -108,9 +109,9 @@ def block_dtype(output: Node, source: Node) -> np.dtype:
 def _check_holomorphic(outputs: Sequence[Node], wrt: Sequence[Node], caller: str) -> None:
     if not all(n.is_complex for n in (*outputs, *wrt)):
         raise DtypeError(f"{caller}: holomorphic=True is for complex outputs of complex inputs; x.astype(complex).")
-    for node in active_nodes(outputs, wrt):
+    for node, edges in active_edges(outputs, wrt).items():
         operation = node.primitive
-        if not isinstance(operation, Elementwise) or not any(o.is_complex for o in node.operands):
+        if not isinstance(operation, Elementwise) or not any(source.is_complex for source, _ in edges):
             continue
         if operation.over_reals or (not node.is_complex and node.differentiable):
             raise DtypeError(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..differentiation.reverse import active_nodes, cotangents_of
+from ..differentiation.edges import active_edges
+from ..differentiation.reverse import cotangents_of
 from ..errors import ArgumentError
 from ..primitives.casting import flow_as
 from ..primitives.contraction import contract
@@ -147,13 +148,13 @@ def _flow(found: Linearised, block: int) -> Flow:
 
 def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[list[_Edge], Node]:
     """Every dependency that the derivative flows along, operands first, and the entry."""
-    order = active_nodes([output], [source])
-    cotangents = cotangents_of(order, [output], [cotangent], [source])
+    active = active_edges([output], [source])
+    cotangents = cotangents_of(active, [output], [cotangent])
     tangents = {source: tangent}
     edges = []
-    for node in order:
+    for node, leading in active.items():
         total: Node | None = None
-        for operand, key in () if node is source else node.primitive.dependencies(node):
+        for operand, key in leading:
             if operand not in tangents:
                 continue
             part = node.primitive.jvp(node, operand, key, tangents[operand], 0)

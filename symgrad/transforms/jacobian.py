@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..compiled import CompiledFunction
-from ..differentiation.reverse import active_nodes, reverse_sweep
+from ..differentiation.edges import active_edges
+from ..differentiation.reverse import reverse_sweep
 from ..differentiation.stored import recalled
 from ..errors import ArgumentError, DtypeError, TracingError
 from ..named_dims import is_shapes
@@ -232,7 +233,7 @@ class JacobianFunction(DerivedFunction[P]):
     def _dense_cells(self, found: Linearised) -> list[list[Any]]:
         """Each block as a traced array of shape out + in."""
         run, wrt = found.run, found.wrt
-        through = _BY_TERMS * len(active_nodes(run.outputs, wrt))
+        through = _BY_TERMS * len(active_edges(run.outputs, wrt))
         blocks = recalled(f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: dense_blocks(found))
         cells = iter(Tracer(b) for b in blocks if b is not None)
         return [[next(cells) for _ in wrt] for _ in range(len(blocks) // len(wrt) if wrt else len(run.outputs))]

@@ -24,7 +24,7 @@ from ..closed_form.reals import of_real_numbers
 from ..closed_form.recurrences import recurrences
 from ..closed_form.recurrences.derivation import LoopSteps
 from ..differentiation.forward import forward_sweep
-from ..differentiation.reverse import active_nodes
+from ..differentiation.edges import active_edges
 from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import optimized
 from ..passes.cofactors import written_out
@@ -105,7 +105,7 @@ def _written(
     derivation, local = _rewritten(derivation, program, local, of_real_numbers)
     with program.graph:
         bars: dict[Node, Node] = {}
-        lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
+        lines = cut(derivation.outputs, local, active_edges(derivation.outputs, derivation.wrt))
         names = _names(program, lines, local, derivation.outputs, label_text(derived.letter(entry)))
         sweep = Sweep(program.graph, names)
         steps = sweep.values(lines)

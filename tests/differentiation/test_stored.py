@@ -66,8 +66,7 @@ class Counted:
 def counted(tmp_path, monkeypatch):
     os.chmod(tmp_path, 0o700)
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(tmp_path))
-    for module in (stored, forward):
-        monkeypatch.setattr(module, "PAYS_FROM", 100)
+    monkeypatch.setattr(stored, "PAYS_FROM", 100)
     for module in (reverse, forward):
         monkeypatch.setattr(module, "pays", lambda nodes, batch: len(nodes) >= 100)
     return Counted(monkeypatch)

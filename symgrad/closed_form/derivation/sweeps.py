@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ...differentiation.forward import forward_sweep
-from ...differentiation.reverse import accumulate, active_nodes, cotangents_of
+from ...differentiation.edges import active_edges
+from ...differentiation.reverse import accumulate, cotangents_of
 from ...primitives.contraction import expand
 from ...primitives.elementwise import Elementwise
 from ...primitives.functions import terms_of
@@ -71,7 +72,7 @@ class Sweep:
                 continue
             bar = self._accumulated(target, bars, arrived.pop(target, []), target in started, steps)
             sources = [s for s in line.sources if s in active]
-            found = cotangents_of(active_nodes([line.root], sources), [line.root], [bar], sources)
+            found = cotangents_of(active_edges([line.root], sources), [line.root], [bar])
             for source in sources:
                 part = found.get(source)
                 if part is not None:

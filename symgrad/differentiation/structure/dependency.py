@@ -25,7 +25,7 @@ from ...primitives.selection import Structural
 from ...program.dims import Shape, is_concrete
 from ...program.interpret import evaluated, walk
 from ...program.node import Node, ancestors
-from ..reverse import active_nodes
+from ..edges import Edge, active_edges
 from .index_maps import Unsolved
 
 #: pairs of one step beyond which the pattern is not worth its own cost
@@ -54,25 +54,25 @@ def _flows(outputs: Sequence[Node], given: Mapping[Node, Any], count: int, read:
     import scipy.sparse as sparse
 
     known = dict(given)
-    for node in active_nodes(outputs, [*given]):
+    for node, edges in active_edges(outputs, given).items():
         if node in given:
             continue
         total = sparse.csr_array((math.prod(node.shape), count), dtype=bool)
-        for part in _arriving(node, known, count, read):
+        for part in _arriving(node, edges, known, count, read):
             total = (total + part).astype(bool)
         known[node] = total
     return [known.get(o, sparse.csr_array((math.prod(o.shape), count), dtype=bool)) for o in outputs]
 
 
-def _arriving(node: Node, known: Mapping[Node, Any], count: int, read: Read) -> Iterator[Any]:
+def _arriving(
+    node: Node, edges: Sequence[Edge], known: Mapping[Node, Any], count: int, read: Read
+) -> Iterator[Any]:
     """What the elements of a node depend on, by each of its operands, or by all of them at once."""
     if node.primitive is SCAN:
         with contextlib.suppress(Unsolved):
             yield _LoopPattern(node, read).of([known.get(o) for o in node.operands], count)
             return
-    for operand, key in node.primitive.dependencies(node):
-        if operand not in known:
-            continue
+    for operand, key in edges:
         if node.primitive is CUSTOM and not node.params[0].is_entered:
             stand_in, result, of_tangent = node.params[0].linear(node, key, True)
             with node.params[0].entered():

@@ -14,7 +14,8 @@ from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
 from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit, originating
-from ..reverse import accumulate, active_nodes
+from ..edges import active_edges
+from ..reverse import accumulate
 from .index_maps import Label, Lookup, index_array, positions
 from .linear_maps import has_structure, is_contracted, map_of
 from .rules import through
@@ -42,15 +43,16 @@ def swept_forward(
 ) -> list[list[StructuredTangent]]:
     """The tangent of each output, where that of ``source`` is ``terms``."""
     flow: dict[Node, list[StructuredTangent]] = {source: terms}
-    for node in originating(active_nodes(outputs, [source])):
+    edges = active_edges(outputs, [source])
+    for node in originating(edges):
         if node is source:
             continue
         parts: list[StructuredTangent] = []
         if node.primitive.flows_together:
-            arrived = {key: flow[o] for o, key in node.primitive.dependencies(node) if flow.get(o)}
+            arrived = {key: flow[o] for o, key in edges[node] if flow.get(o)}
             flow[node] = _all_forward(node, arrived, seed_shape)
             continue
-        for operand, key in node.primitive.dependencies(node):
+        for operand, key in edges[node]:
             for term in flow.get(operand, ()):
                 parts += _across(node, operand, key, term, seed_shape, forward=True)
         flow[node] = _bounded(collected(parts), node.shape, seed_shape)
@@ -61,24 +63,18 @@ def swept_reverse(
     output: Node, terms: list[StructuredTangent], wrt: Sequence[Node], seed_shape: Shape
 ) -> list[list[StructuredTangent]]:
     """The cotangent of each of ``wrt``, where that of ``output`` is ``terms``."""
-    order = active_nodes([output], wrt)
-    active, sources = set(order), set(wrt)
+    edges = active_edges([output], wrt)
     arrived: dict[Node, list[StructuredTangent]] = {output: terms}
-    for node in originating(reversed(order)):
+    for node in originating(reversed(edges)):
         own = arrived.get(node)
         if not own:
             continue
         arrived[node] = own = _bounded(collected(own), node.shape, seed_shape)
-        if node in sources:
-            continue
         if node.primitive.flows_together:
-            reached = [(o, key) for o, key in node.primitive.dependencies(node) if o in active]
-            for operand, one in _all_backward(node, reached, own, seed_shape):
+            for operand, one in _all_backward(node, edges[node], own, seed_shape):
                 arrived.setdefault(operand, []).append(one)
             continue
-        for operand, key in node.primitive.dependencies(node):
-            if operand not in active:
-                continue
+        for operand, key in edges[node]:
             for term in own:
                 made = _across(node, operand, key, term, seed_shape, forward=False)
                 arrived.setdefault(operand, []).extend(made)
