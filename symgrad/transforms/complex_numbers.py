@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..differentiation.forward import forward_sweep
 from ..differentiation.edges import active_edges
+from ..differentiation.forward import forward_sweep
 from ..differentiation.reverse import accumulate, reverse_sweep
 from ..errors import ArgumentError, DtypeError
 from ..primitives.contraction import contract, scale

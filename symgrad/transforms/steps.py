@@ -23,8 +23,8 @@ from ..closed_form.matrix import matrix_forms
 from ..closed_form.reals import of_real_numbers
 from ..closed_form.recurrences import recurrences
 from ..closed_form.recurrences.derivation import LoopSteps
-from ..differentiation.forward import forward_sweep
 from ..differentiation.edges import active_edges
+from ..differentiation.forward import forward_sweep
 from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import optimized
 from ..passes.cofactors import written_out

@@ -11,10 +11,11 @@ import itertools
 import numpy as np
 import pytest
 from external_kinds import KINDS, every_kind
-from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, first_of_each, of_function, order_of
+from registered import FUNCTION_CASES, TEMPLATE_CASES, distinct, elementwise, first_of_each, of_function, order_of
 
-from symgrad.errors import SymgradError
+from symgrad.errors import TracingError, UnsupportedOperation
 from symgrad.testing import Call, CheckFailed, check_grads
+from symgrad.tracing.declare import CASES
 from symgrad.tracing.trace import as_followed
 from symgrad.tracing.tree import flatten, unflatten
 
@@ -47,16 +48,19 @@ COMPOSED = {
 }
 
 
-def beside(calls):
+def beside(calls, scales=True):
     """All of ``calls`` in one function: each alone, of arguments scaled by every kind, and every kind of it."""
     parts = [flatten(tuple(call.args)) for call in calls]
-    places = [[k for k, leaf in enumerate(leaves) if _is_free(call, k, leaf)] for call, (leaves, _) in zip(calls, parts)]
+    places = [
+        [k for k, leaf in enumerate(leaves) if _is_free(call, k, leaf)] for call, (leaves, _) in zip(calls, parts)
+    ]
     point = [np.array(leaves[k]) for (leaves, _), own in zip(parts, places) for k in own]
 
     def fn(*arrays):
         left = list(arrays)
         given = [[left.pop(0) for _ in own] for own in places]
-        scale = every_kind(sum(np.mean(a) for own in given for a in own if a.size) / len(calls))
+        mean = sum(np.mean(a) for own in given for a in own if a.size) / max(1, len(calls))
+        scale = every_kind(mean) if scales else 1.0
         plain = [_total(_called(*one, own)) for one, own in zip(zip(calls, parts, places), given)]
         behind = [_total(_called(*one, [a * scale for a in own])) for one, own in zip(zip(calls, parts, places), given)]
         before = every_kind(sum(t / (1 + abs(float(v))) for t, v in zip(plain, sizes)))
@@ -102,14 +106,22 @@ def _precise(call):
     return all(np.asarray(np.real(v)).dtype == np.longdouble for v in found if np.asarray(v).dtype.kind in "fc")
 
 
+def _has_slope(call):
+    """Whether the result holds floats: what compares or counts has no slope to lose."""
+    with np.errstate(all="ignore"):
+        return isinstance(_total(call.fn(*call.args, **(call.kwargs or {}))), np.floating)
+
+
 def _cases():
     """Name, call and highest order of every operation, those alike in order and precision one after another."""
     cases = [
         (f"elementwise {c.values[0]}", elementwise(c.values[0], SHAPES[len(c.values[1])]), 2)
         for c in first_of_each(TEMPLATE_CASES)
     ]
-    cases += [(c.id, of_function(*c.values), order_of(c.values[0])) for c in first_of_each(FUNCTION_CASES)]
+    functions = [c for c in first_of_each(FUNCTION_CASES) if c.values[0] in distinct(CASES)]
+    cases += [(c.id, of_function(*c.values), order_of(c.values[0])) for c in functions]
     cases += [(f"composed {name}", Call(fn, [ANY]), 2) for name, fn in COMPOSED.items()]
+    cases = [case for case in cases if _has_slope(case[1])]
     return sorted(cases, key=lambda case: (case[2], _precise(case[1])))
 
 
@@ -119,22 +131,37 @@ def groups():
     return [own[k : k + TOGETHER] for own in (list(found) for _, found in alike) for k in range(0, len(own), TOGETHER)]
 
 
-def check(*cases):
+def check(*cases, scales=True):
     """Both modes, and the second order, against differences."""
-    fn, point = beside([call for _, call, _ in cases])
+    fn, point = beside([call for _, call, _ in cases], scales)
     if point:
         check_grads(fn, point, order=cases[0][2])
+
+
+def refused(*cases):
+    """Check those of the cases that are not refused behind other functions; those that are, as they decide by values.
+
+    Nobody knows values that such functions give.
+    """
+    try:
+        check(*cases)
+    except (TracingError, UnsupportedOperation):
+        if len(cases) == 1:
+            return [*cases]
+        half = len(cases) // 2
+        return [*refused(*cases[:half]), *refused(*cases[half:])]
+    return []
 
 
 @pytest.mark.parametrize("group", [pytest.param(own, id=f"{own[0][0]} to {own[-1][0]}") for own in groups()])
 def test_no_operation_loses_its_slope_beside_functions_that_run_as_they_are(group):
     try:
-        check(*group)
-    except (CheckFailed, SymgradError):  # which of them is it
+        check(*refused(*group), scales=False)
+    except CheckFailed:  # which of them is it
         for case in group:
             try:
-                check(case)
-            except (CheckFailed, SymgradError) as error:
+                check(*refused(case), scales=False)
+            except CheckFailed as error:
                 pytest.fail(f"{case[0]}: {error}")
         raise
 

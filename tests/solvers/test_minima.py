@@ -76,12 +76,28 @@ MINIMA = {
 }
 
 
+def scalar_by_its_equation(a):
+    return optimize.brentq(lambda x: 2 * (x - a) + np.exp(x), -9, 9, xtol=1e-15)
+
+
+def minimum_in_a_minimum_by_equations(a):
+    def slope(b):
+        inner = scalar_by_its_equation(b + a)
+        return (b - inner) * (1 - 2 / (2 + np.exp(inner))) + b
+
+    return optimize.brentq(slope, -9, 9, xtol=1e-15)
+
+
+#: what differences are taken of where the minimum itself is found too coarsely: it is flat, so half the digits are noise
+PRECISE = {"in a minimum": minimum_in_a_minimum_by_equations}
+
+
 @pytest.mark.parametrize("name", MINIMA)
 def test_value_and_derivatives_in_both_modes(name):
     minimum = MINIMA[name]
     value, slope = sg.value_and_grad(minimum)(2.0)
     np.testing.assert_allclose(value, minimum(2.0), rtol=3e-6)
-    np.testing.assert_allclose(slope, difference(minimum, 2.0, 0.05), rtol=2e-4)
+    np.testing.assert_allclose(slope, difference(PRECISE.get(name, minimum), 2.0, 0.05), rtol=2e-4)
     gradient, second = sg.grad(minimum), sg.grad(sg.grad(minimum))
     for a in (2.0, 2.3):
         np.testing.assert_allclose(second(a), difference(gradient, a, 0.05), rtol=1e-3, atol=1e-5)
@@ -104,7 +120,8 @@ def test_what_has_no_rule_names_the_line_and_the_way_out():
         with pytest.raises(error, match=said) as refused:
             sg.grad(wrong)(1.0)
         assert __file__ in str(refused.value)
-    with pytest.raises(ArgumentError, match=r"would move on by 0\.36"):  # SciPy's L-BFGS-B stops there
-        sg.grad(lambda a: minimized(narrow, [1.0, 1.0], bounds=[(0, None), (None, a)], tol=1e-12)(a).x[0])(2.2)
+    early = {"bounds": [(0, None), (None, 9)], "options": {"maxfun": 3}}
+    with pytest.raises(ArgumentError, match="would move on by"):
+        sg.grad(lambda a: minimized(narrow, [1.0, 1.0], **early)(a).x[0])(2.2)
     with pytest.raises(ArgumentError, match="minimize has stopped"):
         sg.grad(lambda a: minimized(lambda x, a: np.exp(-x[0] * a), [1.0], options={"maxiter": 2})(a).fun)(1.0)
