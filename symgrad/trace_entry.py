@@ -17,6 +17,7 @@ from .errors import ArgumentError, TracingError
 from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
+from .passes.as_read import as_read
 from .passes.cofactors import written_out
 from .primitives import functions as f
 from .primitives.scan import SCAN
@@ -140,11 +141,16 @@ class Result:
     @cached_property
     def readable(self) -> Program:
         """The program after the passes, as it is shown."""
+        return as_read(written_out(self.program), optimized)
+
+    @cached_property
+    def exported(self) -> Program:
+        """The program after the passes, as it is computed elsewhere."""
         return optimized(written_out(self.program))
 
     def readable_with(self, nodes: Sequence[Node]) -> tuple[Program, Sequence[Node]]:
         """``readable``, and what ``nodes`` of the program are after the passes."""
-        wide = optimized(written_out(self.program.with_outputs([*self.program.outputs, *nodes])))
+        wide = as_read(written_out(self.program.with_outputs([*self.program.outputs, *nodes])), optimized)
         count = len(self.program.outputs)
         return wide.with_outputs(wide.outputs[:count]), wide.outputs[count:]
 
@@ -223,7 +229,8 @@ class TraceEntry(Result):
     @cached_property
     def with_value(self) -> Program:
         """The function and its derivative as one program, as they are shown."""
-        return optimized(written_out(self.program.with_outputs([*self.value.program.outputs, *self.program.outputs])))
+        both = self.program.with_outputs([*self.value.program.outputs, *self.program.outputs])
+        return as_read(written_out(both), optimized)
 
     def operations(self) -> frozenset[str]:
         """The operations of the trace: those of the function too that its derivative does not read."""

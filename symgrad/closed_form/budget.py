@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..passes.unrolling import unrolled
+from ..primitives.primitive import known_value
 from ..program.node import Node
 from ..program.program import Program
 from .linalg import ENTRIES as LINEAR_ALGEBRA
@@ -83,7 +86,15 @@ def fits(program: Program, entries: bool, budget: int = BUDGET) -> bool:
         program = without_loops(program)
     except ClosedFormTooLarge:
         return False
+    if entries and lacks_numbers(program):
+        return False
     return predicted_operations(program, entries) <= budget and depth(program) <= MAX_DEPTH
+
+
+def lacks_numbers(program: Program) -> bool:
+    """True for data with missing values: written out, NaN would stand among numbers, and algebra knows no such."""
+    values = [v for n in program.nodes if n.dtype.kind in "fc" and (v := known_value(n)) is not None]
+    return any(np.isnan(v).any() for v in values)
 
 
 def require(program: Program, entries: bool, budget: int) -> None:
@@ -91,6 +102,11 @@ def require(program: Program, entries: bool, budget: int) -> None:
     if fits(program, entries, budget):
         return
     program = without_loops(program)
+    if entries and lacks_numbers(program):
+        raise ClosedFormTooLarge(
+            "the function has data with missing values (NaN), which no formula of its elements can hold; "
+            'form="matrix" names the data, and so does the let-bound form: print .program().'
+        )
     form, deep = "entry form" if entries else "index form", depth(program)
     larger = ", raise budget=" if deep <= MAX_DEPTH else ""  # which no budget makes less deep
     raise ClosedFormTooLarge(

@@ -14,7 +14,7 @@ from ..errors import ClosedFormTooLarge
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
-from .budget import BUDGET, fits, without_loops
+from .budget import BUDGET, fits, lacks_numbers, without_loops
 from .entries import SEARCHES
 from .index_form import bound_forms
 from .letters import name_latex
@@ -42,7 +42,7 @@ def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
 def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where so few elements go in and come out that each entry may be written on its own."""
     few = elements(program.inputs) <= MAX_ENTRIES and elements(program.outputs) <= MAX_RESULTS
-    return few and not _computes_indices(program) and fits(program, False, budget)
+    return few and not _computes_indices(program) and not lacks_numbers(program) and fits(program, False, budget)
 
 
 def elements(nodes: Sequence[Node]) -> float:

@@ -85,6 +85,7 @@ class _Search:
         self._far: dict[sympy.Symbol, np.ndarray] = {}
         self._cost: dict[Node, float] = {}
         self._hidden: set[Node] = set()  # values with a jump or a kink that is at none of the points
+        self._choices: dict[Node, dict[Node, np.ndarray]] = {}  # which side each choice below a value takes at a point
         own = dict.fromkeys(abs(literal_value(n)) for n in program.nodes if n.is_literal and n.dtype.kind == "f")
         tried = list(own)[:_MAX_OWN_NUMBERS]
         self._numbers = list(dict.fromkeys((*_NUMBERS, *tried)))
@@ -141,7 +142,17 @@ class _Search:
 
     def _evaluate(self, node: Node) -> None:
         """The value of ``node`` at the points, what it is as a formula, and how long that is."""
-        if not _is_followed(node):
+        below = self._choices[node] = {}
+        if not _is_drawn(node):
+            for o in node.operands:
+                below |= self._choices[o]
+        sides = self._evaluated(node)
+        if sides is not None:
+            below[node] = sides
+
+    def _evaluated(self, node: Node) -> np.ndarray | None:
+        """``_evaluate``; which side ``node`` takes where it has sides."""
+        if _is_drawn(node):
             name = sympy.Symbol(f"x{len(self._leaves)}", real=True)
             draws = [self._rng.uniform(*interval, _POINTS) for interval in _INTERVALS]
             near = np.concatenate([*draws, self._rng.choice(_SPECIAL, _TIES)])
@@ -151,7 +162,7 @@ class _Search:
             self._leaves[name] = self._values[node] = np.round(near, 3).astype(kind)
             self._far[name] = np.round(far, 3).astype(kind)
             self._formulas[node], self._cost[node] = name, 1.0
-            return
+            return self._values[node] if node.dtype.kind == "b" else None
         operands = node.operands
         values, formulas = [self._values[o] for o in operands], [self._formulas[o] for o in operands]
         cost = sum(self._cost[o] for o in operands)
@@ -181,12 +192,15 @@ class _Search:
             self._hidden.add(node)
         if node.dtype.kind == "f":
             self._values[node] = self._values[node].astype(np.float64)
+        return _sides(node, values)
 
     def _shorter(self, node: Node, is_wanted: bool) -> _Way | None:
         """A way to the value of ``node`` that is enough shorter; of two combinations only where it is wanted."""
         target = self._values[node]
         defined = np.isfinite(target)
         if np.count_nonzero(defined[:_DRAWN]) < _DEFINED:
+            return None
+        if not all(_are_taken(sides, defined) for sides in self._choices[node].values()):
             return None
         scale = np.max([np.abs(self._values[o][defined]) for o in node.operands], axis=0, initial=0.0)
         if np.all(np.abs(target[defined]) <= _ZERO * scale):
@@ -325,6 +339,31 @@ def _applied(function: Elementwise, operands: list[_Way], cost: float) -> _Way:
         lambda: function(*[o.make() for o in operands]),
         lambda: instantiate(function.expr, SLOTS, [o.formula() for o in operands]),
     )
+
+
+def _sides(node: Node, values: list[np.ndarray]) -> np.ndarray | None:
+    """Which side an operation takes at each point, where it has sides."""
+    if node.primitive.name in _SIDES:
+        return np.sign(np.subtract(*map(np.asarray, values), dtype=np.float64))
+    return np.sign(values[0]) if node.primitive.name in _MIRRORS else None
+
+
+def _are_taken(sides: np.ndarray, defined: np.ndarray) -> bool:
+    """Whether each side that is taken at any point is taken at one that counts."""
+    return set(sides[np.isfinite(sides)].tolist()) <= set(sides[defined].tolist())
+
+
+def _is_drawn(node: Node) -> bool:
+    """Whether points give ``node`` any value: also to a comparison of what they would never make equal.
+
+    That is what is computed, and two values that may depend on one another, as an array and its maximum.
+    """
+    if not _is_followed(node):
+        return True
+    if node.primitive.name not in COMPARISONS:
+        return False
+    free = [o for o in node.operands if not o.is_literal]
+    return any(map(_is_followed, free)) or (len(free) > 1 and not all(o.is_leaf for o in free))
 
 
 def _is_seen(node: Node, values: list[np.ndarray]) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedOperation
+from ..passes.as_read import as_read
 from ..passes.complex_parts import in_parts
 from ..passes.expansion import expand_formulas
 from ..passes.unrolling import unrolled
@@ -30,7 +31,8 @@ class Format:
     It gives a text, bytes, Sources, or live objects. Where it ``names_operations`` it is given those that a user has
     registered, where not their formulas; where it ``names_functions`` it can hold functions that run as they are.
     Where it ``writes_loops`` it is given those of the program, where not their steps one after the other. Where it is
-    ``real_only`` it is given complex numbers in their parts, as far as operations are known.
+    ``real_only`` it is given complex numbers in their parts, as far as operations are known. Where it ``is_read`` it
+    is given the forms that people write.
     """
 
     write: Callable[[Subject], Any]
@@ -40,6 +42,7 @@ class Format:
     names_functions: bool = False
     writes_loops: bool = False
     real_only: bool = False
+    is_read: bool = False
 
     def make(self, subject: Subject) -> Any:
         """``subject`` in this format."""
@@ -47,6 +50,8 @@ class Format:
             _refuse_functions(subject)
         if not self.writes_loops:
             subject = _changed(subject, unrolled)
+        if self.is_read:
+            subject = _changed(subject, as_read)
         if not self.names_operations:
             subject = _changed(subject, expand_formulas)
         return self.write(_changed(subject, in_parts) if self.real_only else subject)
@@ -103,9 +108,16 @@ FORMATS: dict[str, Format] = {
         _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
     ),
     "julia": Format(_writer("julia", "source"), ".jl", "a Julia module", writes_loops=True, real_only=True),
-    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True, writes_loops=True),
+    "latex": Format(
+        _writer("latex", "latex"), ".tex", "the formulas", names_functions=True, writes_loops=True, is_read=True
+    ),
     "markdown": Format(
-        _writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True, writes_loops=True
+        _writer("markdown", "markdown"),
+        ".md",
+        "the formulas and the program",
+        names_functions=True,
+        writes_loops=True,
+        is_read=True,
     ),
     "mathml": Format(
         _writer("mathml", "mathml"),
@@ -113,6 +125,7 @@ FORMATS: dict[str, Format] = {
         "the formulas as presentation MathML",
         names_functions=True,
         writes_loops=True,
+        is_read=True,
     ),
     "numba": Format(
         _writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True, real_only=True
@@ -121,7 +134,9 @@ FORMATS: dict[str, Format] = {
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model", writes_loops=True, real_only=True),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone", writes_loops=True),
     "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True, True),
-    "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),
+    "sympy": Format(
+        _writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them", is_read=True
+    ),
     "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True, True, True),
     "torch": Format(_writer("torch", "module"), ".py", "a module of torch", writes_loops=True),
 }

@@ -229,12 +229,17 @@ def _read_of_torch(tensor: Any) -> np.ndarray | None:
         return None
 
 
+def _class_in(module: str, name: str) -> Any:
+    """A class of a module that is imported; no class where that is half imported, or another one of its name."""
+    return getattr(sys.modules.get(module), name, ())
+
+
 #: every library by the name of its backend
 LIBRARIES = {
     "jax": ArrayLibrary(
         JAX,
         {"jax": "jax", "jnp": "jax.numpy", "special": "jax.scipy.special", "np": "numpy"},
-        lambda: sys.modules["jax"].Array,
+        lambda: _class_in("jax", "Array"),
         _in_jax,
         _read_of_jax,
         lambda array: array.dtype.name,
@@ -245,7 +250,7 @@ LIBRARIES = {
     "cupy": ArrayLibrary(
         CUPY,
         {"cp": "cupy", "special": "cupyx.scipy.special", "np": "numpy"},
-        lambda: sys.modules["cupy"].ndarray,
+        lambda: _class_in("cupy", "ndarray"),
         _in_cupy,
         lambda array: array.get(),
         lambda array: array.dtype.name,
@@ -254,7 +259,7 @@ LIBRARIES = {
     "torch": ArrayLibrary(
         TORCH,
         {"torch": "torch", "np": "numpy"},
-        lambda: sys.modules["torch"].Tensor,
+        lambda: _class_in("torch", "Tensor"),
         _in_torch,
         _read_of_torch,
         lambda tensor: str(tensor.dtype).removeprefix("torch."),
@@ -274,8 +279,7 @@ def is_dask(value: Any) -> bool:
     >>> is_dask(np.ones(3))
     False
     """
-    known = sys.modules.get("dask.array")
-    return known is not None and isinstance(value, known.Array)
+    return isinstance(value, _class_in("dask.array", "Array"))
 
 
 def library_of(values: Sequence[Any]) -> ArrayLibrary | None:

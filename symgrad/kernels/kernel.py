@@ -15,6 +15,7 @@ from ..errors import ShapeError
 from ..passes.axis_orders import unturned
 from ..passes.cholesky_factors import without_halves
 from ..passes.constants import fold_constants
+from ..passes.elementary import OF_NUMPY, in_elementary
 from ..passes.expansion import expand_formulas
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
@@ -176,6 +177,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
 
 @collector_paused()
 def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
+    program = in_elementary(program, OF_NUMPY)
     tape = tape_of(program)
     if tape is not None:
         return TapeKernel(program, tape, lambda: _written(Writer(program)))
@@ -185,6 +187,7 @@ def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
 @collector_paused()
 def _by_blocks(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     """NumPy's calls, large arrays block by block."""
+    program = in_elementary(program, OF_NUMPY)
     count = Writer(program, sizes).count
     if any(count(shape) >= BLOCKS_FROM for shape, _ in program.types):
         return _written(BlockWriter(program, sizes))
@@ -194,7 +197,7 @@ def _by_blocks(program: Program, sizes: Mapping[Any, int]) -> Kernel:
 def _by_numexpr(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     from .numexpr_backend import NumexprWriter  # numexpr is imported where it is asked for
 
-    return _written(NumexprWriter(program, sizes=sizes))
+    return _written(NumexprWriter(in_elementary(program, OF_NUMPY), sizes=sizes))
 
 
 BACKENDS |= {

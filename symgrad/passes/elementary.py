@@ -14,6 +14,7 @@ import numpy as np
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
+from ..primitives.primitive import INPUT
 from ..program.node import Graph, Node
 from ..program.program import Program
 from .loops import with_bodies
@@ -134,6 +135,23 @@ def _exprel(x: Node) -> Node:
     return f.where(f.less(f.absolute(x), 1e-16), 1, made)
 
 
+def _squared_sech(x: Node, _: Node) -> Node:
+    e = f.exp(f.multiply(-2, f.absolute(x)))
+    return f.divide(f.multiply(4, e), f.square(f.add(1, e)))
+
+
+def _tanh(x: Node) -> Node:
+    """With the exponential that its slope takes, and near 0 by Lambert's continued fraction, to rounding."""
+    size = f.absolute(x)
+    e = f.exp(f.multiply(-2, size))
+    z = f.square(x)
+    top = f.add(135135, f.multiply(z, f.add(17325, f.multiply(z, f.add(378, z)))))
+    bottom = f.add(135135, f.multiply(z, f.add(62370, f.multiply(z, f.add(3150, f.multiply(28, z))))))
+    is_near = f.less(size, 0.35)
+    above = f.where(is_near, f.multiply(size, top), f.subtract(1, e))
+    return f.copysign(f.divide(above, f.where(is_near, bottom, f.add(1, e))), x)
+
+
 def _times(factor: float) -> Callable[[Node], Node]:
     return lambda x: f.multiply(factor, x)
 
@@ -159,6 +177,7 @@ FORMULAS: dict[str, Callable[..., Node]] = {
     "norm_sqrt": f.sqrt,
     "rel_entr": _in_double(_rel_entr),
     "remainder": _remainder,
+    "squared_sech": _squared_sech,
     "special_expm1": _in_double(f.expm1),
     "special_log1p": _in_double(f.log1p),
     "xlog1py": _in_double(_xlog1py),
@@ -166,6 +185,12 @@ FORMULAS: dict[str, Callable[..., Node]] = {
     **dict.fromkeys(("deg2rad", "radians"), _times(math.pi / 180)),
     **dict.fromkeys(("rad2deg", "degrees"), _times(180 / math.pi)),
 }
+
+
+#: the same beside its slope, where neither is known
+_SLOPED: dict[str, Callable[..., Node]] = {"tanh": _tanh}
+#: what NumPy and SciPy have
+OF_NUMPY = frozenset((*(FORMULAS.keys() - {"squared_sech"}), *_SLOPED))
 
 
 def in_elementary(program: Program, known: Collection[str]) -> Program:
@@ -179,7 +204,11 @@ def in_elementary(program: Program, known: Collection[str]) -> Program:
     graph.sizes = program.graph.sizes
     own = Program(program.inputs, program.outputs, program.names, graph)
     own = with_bodies(own, lambda body: in_elementary(body, known))
-    return rewrite(own, lambda node, original: _formula(node) if _lacks(original, known) else None)
+    graph.table |= {(n.primitive, n.operands, n.params): n for n in own.nodes if n.primitive is not INPUT}  # as shared
+    lacking = {n for n in own.nodes if _lacks(n, known)}
+    sloped = {n.operands[:1] for n in lacking if n.primitive is f.squared_sech and "tanh" not in known}
+    lacking |= {n for n in own.nodes if n.primitive is f.tanh and n.operands in sloped}
+    return rewrite(own, lambda node, original: _formula(node) if original in lacking else None)
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:
@@ -193,4 +222,5 @@ def _formula(node: Node) -> Node:
     assert isinstance(node.primitive, Elementwise)
     loops = node.primitive.loop_dtypes(node.operands)
     operands = [o if o.weak and o.dtype.kind == "f" else cast(o, d) for o, d in zip(node.operands, loops, strict=False)]
-    return cast(FORMULAS[node.primitive.name](*operands), node.dtype)
+    formula = FORMULAS.get(node.primitive.name) or _SLOPED[node.primitive.name]
+    return cast(formula(*operands), node.dtype)

@@ -161,7 +161,7 @@ def _gated(m: Node, flow: Node) -> Node:
 
 def gate(m: Node, t: Node) -> Node:
     """``m · t`` broadcast on trailing axes, in which a zero of ``m`` wins."""
-    return scale(t, m) if m.is_literal else emit(GATE, (m, t))
+    return scale(t, m) if m.is_literal and literal_value(m) else emit(GATE, (m, t))
 
 
 def pad_rank(x: Node, batch: int, rank: int) -> Node:

@@ -25,7 +25,7 @@ from .batching import Batching
 from .casting import cast
 from .contraction import expand_behind, gate, identity, scale
 from .elementwise import conjugated
-from .functions import absolute, add, less_equal, logical_and, multiply, real, reciprocal, subtract, where
+from .functions import absolute, add, divide, equal, less_equal, logical_and, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
 from .primitive import SWEEP, ByTangent, Params, Stacked, input_node, literal, made_constant
 from .selection import ASSEMBLE, Spec, assemble, concatenate, full, take_slice
@@ -204,8 +204,8 @@ def _diagonal_mask(size: Dim) -> Node:
     return made_constant(("diagonal", size), lambda: np.eye(size, dtype=bool))
 
 
-def _over_gaps(own: Node, values: Node, squared: bool = False) -> Node:
-    """A matrix over ``λⱼ - λᵢ``, or over ``λⱼ² - λᵢ²``; 0 on the diagonal and where it is 0.
+def _over_gaps(own: Node, values: Node) -> Node:
+    """A matrix over ``λⱼ - λᵢ``; 0 on the diagonal and where it is 0.
 
     NaN where the two are equal to rounding: the decomposition is that of a matrix nearby.
     """
@@ -214,8 +214,6 @@ def _over_gaps(own: Node, values: Node, squared: bool = False) -> Node:
     lead = lead_of(values, 1)
     error = product(lead, [(absolute(values), "a")], "", 2 * float(np.finfo(values.dtype).eps))
     alike = less_equal(absolute(gaps), expand_behind(error, len(lead), gaps.shape[-2:]))
-    if squared:
-        gaps = multiply(gaps, add(row, column))
     diagonal = _diagonal_mask(gaps.shape[-1])
     return gate(own, where(diagonal, 0, reciprocal(where(diagonal, 1, where(alike, math.nan, gaps)))))
 
@@ -257,7 +255,8 @@ def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node
     """Of ``A = U S Wᵀ``, ``V`` the conjugate of ``W``: with ``D = Uᴴ dA V`` and ``Fᵢⱼ = 1/(sⱼ² - sᵢ²)``
 
     ``dS = Re diag D``, ``dU = U (F ∘ (D S + S Dᴴ)) + (I - U Uᴴ) dA V S⁻¹`` and
-    ``dV = V (F ∘ (S D + Dᴴ S)) + (I - V Vᴴ) dAᴴ U S⁻¹``.
+    ``dV = V (F ∘ (S D + Dᴴ S)) + (I - V Vᴴ) dAᴴ U S⁻¹``. No square of a singular value is taken, which may be too
+    large or too small: ``F`` is a share ``s/(sᵢ + sⱼ)`` over the gap ``sⱼ - sᵢ``.
     """
     lead, v, s = lead_of(t, 2), conjugated(w), real_of(values)
     one_by = reciprocal(s)
@@ -265,9 +264,14 @@ def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node
     own = product(lead, [(conjugated(u), "ia"), (moved, "ib")], "ab")
     back = adjoint(own)
 
-    def mixed(first: Node, second: Node) -> Node:
-        after = product(lead, [(first, "ab"), (s, "b")], "ab")
-        return _over_gaps(add(after, product(lead, [(s, "a"), (second, "ab")], "ab")), s, squared=True)
+    row, column = _sides(s)
+    both = add(row, column)
+    both = where(equal(both, 0), 1, both)
+    shares = divide(row, both), divide(column, both)
+
+    def mixed(*sides: Node) -> Node:
+        parts = [product(lead, [(own, "ab"), (share, "ab")], "ab") for own, share in zip(sides, shares, strict=True)]
+        return _over_gaps(add(*parts), s)
 
     inner = mixed(own, back)
     if a.is_complex:  # the phase between the two vectors

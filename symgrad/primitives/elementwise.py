@@ -31,6 +31,10 @@ SIMPLE, _DEAR = (0.4, 0.2), (30.0, 12.0)
 #: the signs that most languages have for operations of two operands
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 COMPARISONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
+#: operations that give truth values
+TRUTHS = frozenset(
+    (*COMPARISONS, "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isnan", "isinf", "signbit")
+)
 ON_BITS = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 
 #: name -> Elementwise, every elementwise function there is
@@ -133,7 +137,7 @@ class Elementwise(Primitive):
             return ()
         if self.over_reals is not None and node.operands[0].is_complex:
             return [(o, self.over_reals) for o in node.operands]
-        if self.stable is not None and not node.is_complex:
+        if self.stable is not None:
             found = self.stable(node)
             if found is not None:
                 return found

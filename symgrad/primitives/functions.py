@@ -49,6 +49,7 @@ _TAKING = {
     (15.0, 8.0): "floor_divide remainder",
     (16.0, 3.5): "cosh",
     (16.0, 6.0): "power float_power",
+    (10.0, 3.0): "squared_sech",
     (18.0, 4.0): "sinh",
     (20.0, 4.0): "cbrt",
     (20.0, 8.0): "fmod",
@@ -197,10 +198,30 @@ UNIT = (-0.9, 0.9)
 sin = declare("sin", np.sin, sympy.sin(A))
 cos = declare("cos", np.cos, sympy.cos(A))
 tan = declare("tan", np.tan, sympy.tan(A), partials=(lambda a: add(1, square(tan(a))),), domain=((-1.2, 1.2),))
-arcsin = declare("arcsin", np.arcsin, sympy.asin(A), domain=(UNIT,))
-arccos = declare("arccos", np.arccos, sympy.acos(A), domain=(UNIT,))
+
+
+def _one_minus_square(a: Node) -> Node:
+    """``1 - a²``, of factors that keep their digits near ±1."""
+    return multiply(subtract(1, a), add(1, a))
+
+
+arcsin = declare(
+    "arcsin", np.arcsin, sympy.asin(A), partials=(lambda a: divide(1, sqrt(_one_minus_square(a))),), domain=(UNIT,)
+)
+arccos = declare(
+    "arccos", np.arccos, sympy.acos(A), partials=(lambda a: divide(-1, sqrt(_one_minus_square(a))),), domain=(UNIT,)
+)
 arctan = declare("arctan", np.arctan, sympy.atan(A))
-arctan2 = declare("arctan2", np.arctan2, sympy.atan2(A, B), domain=(NONZERO, NONZERO))
+arctan2 = declare(
+    "arctan2",
+    np.arctan2,
+    sympy.atan2(A, B),
+    partials=(
+        lambda a, b: divide(divide(b, hypot(a, b)), hypot(a, b)),
+        lambda a, b: negative(divide(divide(a, hypot(a, b)), hypot(a, b))),
+    ),
+    domain=(NONZERO, NONZERO),
+)
 hypot = declare(
     "hypot",
     np.hypot,
@@ -211,10 +232,47 @@ hypot = declare(
     ),
     domain=(NONZERO, NONZERO),
 )
+
+
+def _secant(a: Node) -> Node:
+    """``sqrt(1 + a²)``, which overflows nowhere."""
+    return sqrt(add(1, square(a))) if a.is_complex else hypot(1, a)
+
+
+class _SquaredSech:
+    """``1/cosh(x)²``, in one exponential; ``1 - tanh(x)²`` loses its digits from 1 on, and is 0 from 19 on.
+
+    The tangent is the second operand: derivatives go by it, and share its own.
+    """
+
+    nin, nout, __name__ = 2, 1, "squared_sech"
+    resolve_dtypes = np.arctan2.resolve_dtypes
+
+    def __call__(self, x: Any, tangent: Any) -> Any:
+        traced = next((v for v in (x, tangent) if hasattr(v, "_symgrad_node")), None)
+        if traced is not None:
+            return type(traced)(squared_sech(*(getattr(v, "_symgrad_node", v) for v in (x, tangent))))
+        dtype = self.resolve_dtypes((np.asarray(x).dtype, np.asarray(tangent).dtype, None))[-1]
+        x = np.abs(np.broadcast_arrays(np.asarray(x, dtype), tangent)[0])
+        e = np.exp(-2 * x)
+        return 4 * e / np.square(1 + e)
+
+
+def _tanh_slope(a: Node) -> Node:
+    return subtract(1, square(tanh(a))) if a.is_complex else squared_sech(a, tanh(a))
+
+
 sinh = declare("sinh", np.sinh, sympy.sinh(A))
 cosh = declare("cosh", np.cosh, sympy.cosh(A))
-tanh = declare("tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),))
-arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A))
+tanh = declare("tanh", np.tanh, sympy.tanh(A), partials=(_tanh_slope,))
+squared_sech = declare(
+    "squared_sech",
+    _SquaredSech(),
+    1 - sympy.tanh(A) ** 2,
+    partials=(None, lambda a, t: multiply(-2, t)),
+    domain=(ANY, UNIT),
+)
+arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A), partials=(lambda a: divide(1, _secant(a)),))
 arccosh = declare(
     "arccosh",
     np.arccosh,
@@ -222,7 +280,13 @@ arccosh = declare(
     partials=(lambda a: divide(1, multiply(sqrt(subtract(a, 1)), sqrt(add(a, 1)))),),
     domain=((1.3, 4.0),),
 )
-arctanh = declare("arctanh", np.arctanh, sympy.atanh(A), domain=(UNIT,))
+arctanh = declare(
+    "arctanh",
+    np.arctanh,
+    sympy.atanh(A),
+    partials=(lambda a: divide(1, _one_minus_square(a)),),
+    domain=(UNIT,),
+)
 deg2rad = declare("deg2rad", np.deg2rad, A * sympy.pi / 180)
 rad2deg = declare("rad2deg", np.rad2deg, A * 180 / sympy.pi)
 radians = declare("radians", np.radians, A * sympy.pi / 180)

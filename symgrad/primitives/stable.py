@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..program.node import Node
 from .casting import cast
 from .elementwise import Partial
@@ -26,6 +28,7 @@ from .functions import (
     sigmoid,
     sqrt,
     square,
+    subtract,
     tanh,
     where,
 )
@@ -59,7 +62,7 @@ def _is_one(x: Node) -> bool:
     return x.primitive is CONSTANT and not x.shape and x.params[0].value == 1
 
 
-def _growth(node: Node) -> tuple[Node, Partial] | None:
+def _growth(node: Node) -> tuple[Node, Callable[..., Node]] | None:
     """``(u, f'(u)/f(u))`` of a function that overflows where this quotient is finite: exp, cosh, 1 + exp."""
     if node.primitive is exp:
         return node.operands[0], lambda *_: literal(1)
@@ -117,7 +120,13 @@ def _logistic_slope(u: Node, like: Node) -> Node:
 def _stable_divide(node: Node) -> Partials | None:
     # c / (1 + exp(u)) -> -c·sigmoid(u)·sigmoid(-u);  exp(u) / (1 + exp(u)) -> sigmoid(u)·sigmoid(-u)
     # a / f(u) -> 1 / f(u), -a / f(u)·(f'/f)(u)
+    # a / hypot(a, b) -> (b/h)²/h, -(a/h)·(b/h)/h;  c / (1 + u²) -> -2·(c/q)·(u/q)
     top, bottom = node.operands
+    if bottom.primitive is hypot and top in bottom.operands:
+        return _of_direction(top, bottom)
+    u = _one_plus_square(bottom)
+    if u is not None and top.is_literal:
+        return [(u, lambda a, b: multiply(-2, multiply(divide(a, b), divide(_at_precision(u, node), b))))]
     u = _one_plus_exp(bottom)
     if u is not None:
         if top.is_literal:
@@ -131,6 +140,26 @@ def _stable_divide(node: Node) -> Partials | None:
     u, growth = found
     by_top: Partials = [(top, lambda _, b: divide(1, b))] if top.differentiable else []
     return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth())))]
+
+
+def _of_direction(a: Node, h: Node) -> Partials | None:
+    first, second = h.operands
+    b = second if a is first else first
+    if a is b or not a.differentiable:
+        return None
+    along = (a, lambda a, h: divide(square(divide(_at_precision(b, h), h)), h))
+    across = (b, lambda a, h: negative(divide(multiply(divide(a, h), divide(_at_precision(b, h), h)), h)))
+    return [along, across] if b.differentiable and not b.is_literal else [along]
+
+
+def _one_plus_square(node: Node) -> Node | None:
+    """``u`` where node is ``1 + u²``."""
+    if node.primitive is add:
+        for one, other in (node.operands, node.operands[::-1]):
+            is_square = other.primitive is square or (other.primitive is multiply and len({*other.operands}) == 1)
+            if is_square and _is_one(one) and _square_of(other.operands[0], other) is None:
+                return other.operands[0]
+    return None
 
 
 def _stable_reciprocal(node: Node) -> Partials | None:
@@ -159,11 +188,36 @@ def _stable_square(node: Node) -> Partials | None:
 
 def _stable_multiply(node: Node) -> Partials | None:
     # √s·√s -> 1, by s;  |x|·|x| -> 2·x
+    # u·(c - u) -> c - 2·u;  (c - u)·(c + u) -> -2·u: terms that are infinite together do not meet
     first, second = node.operands
-    return _square_of(first, node) if first is second else None
+    if first is second:
+        return _square_of(first, node)
+    if second.primitive is subtract and second.operands[1] is first and second.operands[0].is_literal:
+        c = second.operands[0]
+        return [(first, lambda u, _: subtract(c, multiply(2, u)))]
+    if first.primitive is subtract and second.primitive is add and first.operands == second.operands:
+        c, u = first.operands
+        return [(u, lambda *_: multiply(-2, u))] if c.is_literal else None
+    return None
+
+
+def _stable_where(node: Node) -> Partials | None:
+    # where(True, a, b) -> 1, by a: what a plain truth value leaves out may be infinite
+    choice, *branches = node.operands
+    if not choice.is_literal:
+        return None
+    taken = branches[0] if literal_value(choice) else branches[1]
+    return [(taken, lambda *_: literal(1))] if taken.differentiable else []
 
 
 _ROOTS = (sqrt, norm_sqrt)
-square.stable, multiply.stable = _stable_square, _stable_multiply
-log.stable, log1p.stable = _stable_log, _stable_log1p
-divide.stable, reciprocal.stable = _stable_divide, _stable_reciprocal
+where.stable = _stable_where
+
+
+def _of_reals(rule: Callable[[Node], Partials | None]) -> Callable[[Node], Partials | None]:
+    return lambda node: None if node.is_complex else rule(node)
+
+
+square.stable, multiply.stable = _of_reals(_stable_square), _of_reals(_stable_multiply)
+log.stable, log1p.stable = _of_reals(_stable_log), _of_reals(_stable_log1p)
+divide.stable, reciprocal.stable = _of_reals(_stable_divide), _of_reals(_stable_reciprocal)

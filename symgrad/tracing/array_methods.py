@@ -44,6 +44,13 @@ METHOD_FUNCTIONS: dict[str, Callable] = {
         *("choose", "searchsorted", "argpartition", "nonzero", "put"),
     )
 }
+
+
+def _compress(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return np.compress(condition, a, axis, out)
+
+
+METHOD_FUNCTIONS["compress"] = _compress
 METHODS = (*METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
 
 Operator = Callable[[Any, Any], Any]
@@ -390,9 +397,6 @@ class ArrayMethods:
 
     def partition(self: Any, kth: Any, axis: int = -1, **kwargs: Any) -> None:
         self[...] = np.partition(self, kth, axis)
-
-    def compress(self: Any, condition: Any, axis: Any = None) -> Any:
-        return np.compress(condition, self, axis)
 
     def fill(self: Any, value: Any) -> None:
         self[...] = value

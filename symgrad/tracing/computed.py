@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import is_library, user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
+from .array_methods import METHOD_FUNCTIONS
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .labelled import LabelledTracer
 from .library_code import concerns
@@ -342,6 +343,9 @@ def attribute(array: LocalArray, name: str) -> Any:
 
 
 def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
+    function = METHOD_FUNCTIONS.get(name)
+    if function is not None and (kwargs.get("out") is not None or place_of_out(function) <= len(args)):
+        return function(array, *args, **kwargs)
     if name in ("reshape", "ravel") and _lies_unknown(array):
         return getattr(array.whole, name)(*unwrapped(args, traced=True), **kwargs)
     if not (array.is_traced or holds_traced((args, kwargs))):

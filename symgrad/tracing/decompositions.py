@@ -31,6 +31,7 @@ from .linear_algebra import matrices
 from .reductions import normalized_axis
 from .trace import as_node, running
 from .tracer import Tracer, traced
+from .vector_phases import in_phase, largest, signed_as
 
 _Eigh: Any = type(np.linalg.eigh(np.eye(1)))
 _Eig: Any = type(np.linalg.eig(np.eye(1)))
@@ -100,8 +101,19 @@ _ANY = [Case((3, 3), of=graded), Case((4, 2), of=graded), Case((2, 2, 3), of=gra
 
 @implements(np.linalg.eigh, cases=_SYMMETRIC)
 def _eigh(a, UPLO="L"):
-    values, vectors = EIGH.factors(_triangle_of(a, UPLO, "np.linalg.eigh"))
-    return _Eigh(Tracer(_real(values)), Tracer(vectors))
+    values, vectors = hermitian_vectors(a, UPLO, "np.linalg.eigh")
+    if UPLO.upper() == "U" and 0 not in vectors.shape:
+        (vectors,) = signed_as("np.linalg.eigh", lambda x: np.linalg.eigh(x, "U")[1], ("U",), [a], vectors)
+    return _Eigh(values, vectors)
+
+
+def hermitian_vectors(a: Any, uplo: str, name: str) -> tuple[Any, Any]:
+    """The eigenvalues of Hermitian matrices of which one triangle is read, and the vectors, in LAPACK's phase."""
+    values, found = EIGH.factors(_triangle_of(a, uplo, name))
+    vectors, lower = Tracer(found), uplo.upper() == "L"
+    if vectors.shape[-1] != 0:
+        (vectors,) = in_phase(vectors[..., :1, :] if lower else vectors[..., -1:, :], vectors, is_given=lower)
+    return Tracer(_real(values)), vectors
 
 
 @implements(np.linalg.eigvalsh, cases=_SYMMETRIC)
@@ -115,7 +127,8 @@ def _real(x: Node) -> Node:
 
 @implements(np.linalg.eig, cases=[Case((1, 1), (1, 1), of=to_complex)])
 def _eig(a):
-    return _Eig(*map(Tracer, EIG.factors(matrices(a, "np.linalg.eig"))))
+    values, vectors = map(Tracer, EIG.factors(matrices(a, "np.linalg.eig")))
+    return _Eig(values, *(in_phase(largest(vectors), vectors) if vectors.shape[-1] != 0 else [vectors]))
 
 
 def far_apart(a, b):
@@ -144,12 +157,16 @@ def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if not compute_uv:
         return Tracer(emit(SVDVALS, (x,)))
     values, u, w = SVD.factors(x)
-    left, right = Tracer(u), Tracer(transposed(w))
+    left, right = Tracer(u), Tracer(w)
+    if 0 not in x.shape[-2:]:
+        left, right = in_phase(left[..., :1, :] if _is_wide(x) else np.conj(right[..., :1, :]), left, np.conj(right))
+        right = np.conj(right)
+    turned: Any = np.swapaxes(right, -1, -2)
     if full_matrices and x.shape[-1] != x.shape[-2]:
         rows, columns = x.shape[-2:]
         left = left if _is_wide(x) else FullFactor(left, -1, rows, "np.linalg.svd")
-        right = FullFactor(right, -2, columns, "np.linalg.svd") if _is_wide(x) else right
-    return _Svd(left, Tracer(_real(values)), right)
+        turned = FullFactor(turned, -2, columns, "np.linalg.svd") if _is_wide(x) else turned
+    return _Svd(left, Tracer(_real(values)), turned)
 
 
 def _svd_of_hermitian(x: Node, compute_uv: bool) -> Any:

@@ -56,6 +56,13 @@ def _with_knots(x, xp, fp):
     ],
 )
 def _interp(x, xp, fp, left=None, right=None, period=None):
+    values = [fp, left, right]
+    if any(v is not None and as_node(v).is_complex for v in values):  # its parts, as NumPy has them
+        of_numbers = [v if v is None or np.ndim(v) == 0 else Tracer(as_node(v)) for v in values]
+        parts = [
+            _interp(x, xp, *(None if v is None else part(v) for v in of_numbers), period) for part in (np.real, np.imag)
+        ]
+        return parts[0] + 1j * parts[1]
     knots: Any = xp.astype(np.float64) if isinstance(xp, Tracer) else np.asarray(xp, dtype=np.float64)
     at, values = Tracer(as_node(x)).astype(np.float64), Tracer(as_node(fp)).astype(np.float64)
     if knots.ndim != 1 or values.shape != knots.shape or not len(knots):

@@ -212,7 +212,7 @@ def _library(inside: list[Step]) -> str:
 
 #: what a library raises that stumbles over a traced value; others are its own
 #: what NumPy says where a traced value is put into an array of numbers
-_OF_NUMPY = re.compile(r"Error setting single item|setting an array element")
+_OF_NUMPY = re.compile(r"Error setting single item|setting an array element|object __array__ method not producing")
 _STUMBLES = (TypeError, AttributeError, NotImplementedError, SystemError)
 
 

@@ -6,6 +6,7 @@ matrix is that of the whole matrix with zeros in the other triangle.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,13 @@ from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives.matrix_functions import LU_FACTORS, LU_ORDER, order_of_pivots
 from ..program.node import Node, emit
 from .declare import Case, Given
-from .decompositions import graded, spread
+from .decompositions import graded, hermitian_vectors, spread
 from .dispatch import answers_for
 from .given_arrays import array
 from .linear_algebra import dominant, matrices
 from .trace import as_node
 from .tracer import Tracer
+from .vector_phases import ordered_as, signed_as
 
 _SQUARE = [Case((3, 3), of=dominant), Case((1, 1), of=dominant)]
 
@@ -28,6 +30,11 @@ _SQUARE = [Case((3, 3), of=dominant), Case((1, 1), of=dominant)]
 def named(name: str, *cases: Case) -> Callable[[Callable], Callable]:
     """Declare what a function of scipy.linalg gives."""
     return answers_for(f"scipy.linalg.{name}", cases=cases)
+
+
+def scipy_linalg(name: str) -> Callable[..., Any]:
+    """A function of scipy.linalg, which is imported by the user's code alone."""
+    return getattr(sys.modules["scipy.linalg"], name)
 
 
 def square(a: Any, name: str) -> Node:
@@ -78,8 +85,18 @@ def _norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
 
 @named("svd", Case((3, 3), of=graded, compute_uv=False))
 def _svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    made = np.linalg.svd(array(a), full_matrices, compute_uv)
-    return tuple(made) if compute_uv else made
+    a = array(a)
+    if not compute_uv:
+        return np.linalg.svd(a, full_matrices, compute_uv)
+    u, values, turned = np.linalg.svd(a, full_matrices)
+    if lapack_driver != "gesdd" and 0 not in a.shape:
+
+        def left(plain: np.ndarray) -> np.ndarray:
+            return scipy_linalg("svd")(plain, full_matrices=False, lapack_driver=lapack_driver)[0]
+
+        u, right = signed_as("scipy.linalg.svd", left, ("svd", lapack_driver), [a], u, np.swapaxes(turned, -1, -2))
+        turned = np.swapaxes(right, -1, -2)
+    return u, values, turned
 
 
 @named("eigh", Case((3, 3), of=spread, eigvals_only=True))
@@ -99,30 +116,41 @@ def _eigh(
 ):
     if subset_by_value is not None:
         raise refused("eigh", "subset_by_value", "take all eigenvalues, and select from them")
+    given = [array(a)]
     if b is None:
-        values, vectors = np.linalg.eigh(array(a), "L" if lower else "U")
+        values, vectors = hermitian_vectors(given[0], "L" if lower else "U", "scipy.linalg.eigh")
     else:
         if type != 1:
             raise refused("eigh", f"type={type}", "write it as type=1")
+        given.append(array(b))
         factor = np.linalg.cholesky(_symmetric(b, lower))
         half = np.linalg.solve(factor, _symmetric(a, lower))
-        values, turned = np.linalg.eigh(np.linalg.solve(factor, adjoint(half)))
+        both = np.linalg.solve(factor, adjoint(half))
+        values, turned = hermitian_vectors(both if lower else adjoint(both), "L" if lower else "U", "scipy.linalg.eigh")
         vectors = np.linalg.solve(adjoint(factor), turned)
     if subset_by_index is not None:
         first, last = subset_by_index
         values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+    if not eigvals_only and 0 not in vectors.shape:
+        more = {"lower": lower, "driver": driver, "subset_by_index": subset_by_index}
+
+        def columns(*plain: np.ndarray) -> np.ndarray:
+            return scipy_linalg("eigh")(*plain, **more)[1]
+
+        key = ("eigh", lower, driver, subset_by_index and tuple(subset_by_index))
+        (vectors,) = signed_as("scipy.linalg.eigh", columns, key, given, vectors)
     return values if eigvals_only else (values, vectors)
-
-
-def _generalized(a: Any, b: Any) -> Any:
-    return array(a) if b is None else np.linalg.solve(array(b), array(a))
 
 
 @named("eigvals")
 def _eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     if homogeneous_eigvals:
         raise refused("eigvals", "homogeneous_eigvals", "leave it out")
-    return np.linalg.eigvals(_generalized(a, b))
+    if b is None:
+        return np.linalg.eigvals(array(a))
+    a, b = array(a), array(b)
+    values = np.linalg.eigvals(np.linalg.solve(b, a))
+    return ordered_as("scipy.linalg.eigvals", scipy_linalg("eigvals"), ("eigvals",), [a, b], values)
 
 
 @named("eig")
@@ -138,7 +166,10 @@ def _eig(
 ):
     if left or not right or homogeneous_eigvals:
         raise refused("eig", "left, right or homogeneous_eigvals", "leave them out, or take eigvals")
-    return tuple(np.linalg.eig(_generalized(a, b)))
+    if b is not None:
+        instead = "take eig(np.linalg.solve(b, a)), or eigvals(a, b)"
+        raise refused("eig", "b, which scales the vectors otherwise,", instead)
+    return tuple(np.linalg.eig(array(a)))
 
 
 @named("qr", Case((4, 2), of=graded, mode="economic"), Case((3, 3), of=graded, mode="r"), Case((3, 3), of=graded))
@@ -149,8 +180,11 @@ def _qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fin
     if mode not in modes:
         raise ArgumentError.here(f"scipy.linalg.qr: mode is {mode!r}; it is full, economic, r or raw.")
     x = array(a)
-    made = np.linalg.qr(x, "reduced" if x.shape[-1] == x.shape[-2] and mode == "full" else modes[mode])
-    return (made,) if mode == "r" else tuple(made)
+    made: Any = np.linalg.qr(x, "reduced" if x.shape[-1] == x.shape[-2] and mode == "full" else modes[mode])
+    if mode != "r":
+        return tuple(made)
+    beyond = x.shape[-2] - made.shape[-2]  # rows of zeros, which NumPy leaves out
+    return (np.concatenate([made, np.zeros((*x.shape[:-2], beyond, x.shape[-1]), made.dtype)], axis=-2),)
 
 
 @named("pinv", Case((4, 2), of=graded), Case((2, 3), of=graded))
@@ -230,7 +264,7 @@ def _solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite
 
 @named("cho_factor")
 def _cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """The factor with zeros in the other triangle, which SciPy leaves as it was."""
+    """The factor with zeros in the other triangle, of which SciPy promises nothing."""
     return _cholesky(a, lower), lower
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import special, stats
+from scipy.stats import _morestats
 from scipy.stats import _multivariate as families
 
 from ..errors import ShapeError, UnsupportedArguments
@@ -167,6 +168,15 @@ def _energy(points: Any, xi: Any, cho_cov: Any) -> tuple[Any, int, Any]:
     at, around = (np.linalg.solve(root, floats(v).T).T for v in (xi, points))
     apart = at[:, None] - around
     return 0.5 * np.sum(apart * apart, axis=-1), around.shape[1], root
+
+
+# SciPy takes the limits at 0 and 2 in branches, which know no slope by the parameter
+@answers(_morestats._yeojohnson_transform)
+def _yeo_johnson(x, lmbda, **_):
+    x, lmbda = floats(x), floats(lmbda)
+    is_right = x >= 0
+    power = np.where(is_right, lmbda, 2 - lmbda)
+    return np.where(is_right, 1.0, -1.0) * special.boxcox1p(np.where(is_right, x, -x), power)
 
 
 for _name, _rule in (("", _kernel_estimate), ("_log", _log_kernel_estimate)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..compiled import CompiledFunction
 from ..errors import SymgradError
 from ..passes.sizes import at_sizes
 from ..passes.unrolling import unrolled
+from ..primitives.elementwise import COMPARISONS
 from ..program.dims import is_concrete, is_named
 from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
@@ -70,11 +71,12 @@ def spread(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         program = at_sizes(program, sizes)
     program = unrolled(program)  # each step rounds on its own
     exact = {n for n, a in zip(program.inputs, arrays, strict=True) if _all_few(a)}
-    wanted = interpreted(program, arrays, partial(_noted, exact))
+    ties: dict[Node, tuple[np.ndarray, np.ndarray]] = {}
+    wanted = interpreted(program, arrays, partial(_noted, exact, ties))
     moved = [np.zeros(np.shape(w)) for w in wanted]
     with np.errstate(all="ignore"):
         for k in range(_RUNS):
-            found = interpreted(program, arrays, _Otherwise(program, exact, k))
+            found = interpreted(program, arrays, _Otherwise(program, exact, ties, k))
             for m, f, w in zip(moved, found, wanted, strict=True):
                 defined = np.isfinite(f), np.isfinite(w)
                 apart = np.where(defined[0] & defined[1], np.abs(np.asarray(f, float) - np.asarray(w, float)), 0.0)
@@ -86,9 +88,11 @@ def _rounds(node: Node) -> bool:
     return node.dtype.kind == "f" and node.primitive.name not in _EXACT
 
 
-def _noted(exact: set[Node], node: Node, operands: list[Any]) -> Any:
-    """The value as it is; what is exact is noted."""
+def _noted(exact: set[Node], ties: dict[Node, tuple[Any, Any]], node: Node, operands: list[Any]) -> Any:
+    """The value as it is; what is exact is noted, and where a comparison is of equal numbers."""
     value = evaluated(node, operands)
+    if node.primitive.name in COMPARISONS:
+        ties[node] = np.equal(*operands), value
     plain = node.is_leaf or not _rounds(node) or (node.primitive.name in _ARITHMETIC and _all_few(value))
     if plain and all(o in exact for o in node.operands):
         exact.add(node)
@@ -98,9 +102,12 @@ def _noted(exact: set[Node], node: Node, operands: list[Any]) -> Any:
 class _Otherwise:
     """One run in which all that is rounded is rounded otherwise."""
 
-    def __init__(self, program: Program, exact: set[Node], run: int) -> None:
+    def __init__(
+        self, program: Program, exact: set[Node], ties: Mapping[Node, tuple[np.ndarray, np.ndarray]], run: int
+    ) -> None:
         self._salt = {n: (_RUNS * k + run) * 1009 for k, n in enumerate(program.nodes)}
         self._exact = exact
+        self._ties = ties
         self._moved: set[Node] = set()
 
     def __call__(self, node: Node, operands: list[Any]) -> Any:
@@ -108,7 +115,11 @@ class _Otherwise:
         if not moves:
             if any(o in self._moved for o in node.operands):
                 self._moved.add(node)
-            return evaluated(node, operands)
+            made = evaluated(node, operands)
+            if node in self._ties:  # an array and its maximum are equal in each rounding
+                is_tie, value = self._ties[node]
+                made = np.where(is_tie, value, made)
+            return made
         self._moved.add(node)
         salt = self._salt[node]
         used = [

@@ -27,6 +27,7 @@ from ..differentiation.edges import active_edges
 from ..differentiation.forward import forward_sweep
 from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import optimized
+from ..passes.as_read import as_read
 from ..passes.cofactors import written_out
 from ..passes.unrolling import has_loops, unrolled
 from ..primitives.primitive import input_node, literal
@@ -103,7 +104,7 @@ def _written(
             return told
         derivation, local = _rewritten(derivation, program, local, lambda given: unrolled(given, _MAX_OPERATIONS))
     derivation, local = _rewritten(derivation, program, local, of_real_numbers)
-    with program.graph:
+    with entry.reopened(), program.graph:  # rules of functions that run as they are trace on
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_edges(derivation.outputs, derivation.wrt))
         names = _names(program, lines, local, derivation.outputs, label_text(derived.letter(entry)))
@@ -174,7 +175,8 @@ def _told(
         inputs += [(dot, user_name(called.get(w, "x")).marked("dot")) for w, dot in dots.items()]
         labels = [rf"\dot{{{label}}}" for label in _result_labels(len(found))]
     names = [name for _, name in inputs]
-    told = recurrences(optimized(written_out(Program([n for n, _ in inputs], [*own, *found], names, program.graph))))
+    program = Program([n for n, _ in inputs], [*own, *found], names, program.graph)
+    told = recurrences(as_read(written_out(program), optimized))
     if told is None:
         return None
     told = told.labelled([*_result_labels(len(own)), *labels])

@@ -176,7 +176,7 @@ def _weights(entry: TraceEntry) -> dict[str, np.ndarray]:
 def _guarded(entry: TraceEntry) -> tuple[Program, tuple[Node, ...], Program]:
     """The program after the passes, what must be True for it to hold, and both as one program before the passes."""
     if not entry.taken:
-        return entry.readable, (), entry.program
+        return entry.exported, (), entry.program
     with entry.program.graph:
         held = [_holds(n, v) for n, v in zip(entry.branches.outputs, entry.taken, strict=True)]
     traced = entry.program.with_outputs((*entry.program.outputs, *dict.fromkeys(held)))

@@ -45,7 +45,7 @@ class Draw:
     shapes: tuple = ((), (3,), (1,), (1, 3), (2, 1), (2, 3), (3, 3), (3, 2), (2, 2, 3), (4,))
     most: int = 60
     steps: tuple[int, int] = (2, 8)
-    families: tuple[str, ...] = tuple(f for f in FAMILIES if f != "view")
+    families: tuple[str, ...] = tuple(f for f in FAMILIES if f not in ("view", "outside"))
     #: dtypes of arguments that derivatives are taken by
     dtypes: tuple[str, ...] = ("float64", "float64", "float64", "float64", "float32", "float16")
     #: whether arguments may be Python floats (of such programs nothing is rounded to fewer digits: what NumPy's
@@ -69,7 +69,11 @@ LARGE = Draw(shapes=((), (120_000,), (1,), (300, 400), (400,), (300, 1), (1, 400
 #: loops of some length
 MEDIUM = Draw(shapes=((), (1, 1), (33,), (5, 33), (70, 3), (70, 1), (3,), (40, 40)), most=5_000)
 #: what differences are taken of: nothing is rounded to fewer digits on the way
-SMOOTH = Draw(families=tuple(f for f in FAMILIES if f not in ("cast", "view")), dtypes=("float64",), exact=False)
+SMOOTH = Draw(
+    families=tuple(f for f in FAMILIES if f not in ("cast", "view", "outside")), dtypes=("float64",), exact=False
+)
+#: the same, with functions that run as they are
+OUTSIDE = replace(SMOOTH, families=(*SMOOTH.families, "outside"), scalars=False)
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,8 @@ class Program:
         return tuple(k for k, name in enumerate(self.arguments) if name not in self.held)
 
 
-_IMPORTS = ("import functools", "import math", "import numpy as np")
-_MODULES = ("functools", "math", "np")
+_IMPORTS = ("import functools", "import math", "import external_kinds as kinds", "import numpy as np")
+_MODULES = ("functools", "math", "kinds", "np")
 
 
 def random_program(seed: int, draw: Draw = Draw()) -> Program:

@@ -134,6 +134,14 @@ MAKE = [
     "{o} = np.empty_like({a})\nnp.sin({a}, out={o})",
 ]  # fmt: skip
 
+#: functions that run as they are, beside which others keep their slopes: ``kinds`` is tests/external_kinds.py
+OUTSIDE = [
+    text.replace("KIND", kind)
+    for text in ("{a} * kinds.KIND(np.mean({a}))", "{a} + kinds.KIND(np.sum({a} * {b}) * 0.1) * {s}")
+    for kind in (*("custom_jvp", "custom_vjp", "stopped", "random_draw", "batch_statistics") * 3,)
+    + ("sparse_solve", "root", "minimum", "quadrature", "initial_values")
+]
+
 #: the families of steps, and how often each is drawn
 FAMILIES: dict[str, tuple[int, list[str]]] = {
     "elementwise": (8, ELEMENTWISE),
@@ -150,4 +158,5 @@ FAMILIES: dict[str, tuple[int, list[str]]] = {
     "make": (2, MAKE),
     "write": (2, WRITE),
     "view": (3, VIEW_WRITE),
+    "outside": (6, OUTSIDE),
 }

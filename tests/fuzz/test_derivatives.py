@@ -4,11 +4,15 @@ from dataclasses import replace
 
 from checks import derivatives, rules
 from fuzzing import expect_right
-from random_programs import SMOOTH
+from random_programs import OUTSIDE, SMOOTH
 
 
 def test_derivatives_are_those_of_differences():
     expect_right(derivatives, 0.15, SMOOTH)
+
+
+def test_beside_functions_that_run_as_they_are():
+    expect_right(derivatives, 0.15, OUTSIDE)
 
 
 def test_every_backend_precision_and_layout():

@@ -100,7 +100,8 @@ def with_company(node: Node) -> list[Node]:
 
 EVERY = ("a tail of one", "broadcast", "number", "empty")
 CASES = [
-    *[(name, np.float64, s) for name in ELEMENTWISE for s in EVERY],
+    # what NumPy has not is a formula of several functions, of which a number is one too
+    *[(name, np.float64, s) for name in ELEMENTWISE for s in EVERY if (name, s) != ("squared_sech", "number")],
     *[(name, np.float32, s) for name in ELEMENTWISE for s in EVERY[:2]],
     *[(name, np.float64, s) for name in ("sin", "arctan2", "where") for s in SHAPES if s not in EVERY],
 ]

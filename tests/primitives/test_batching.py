@@ -39,7 +39,7 @@ SHAPES = {
 TEMPLATE_CASES = [
     pytest.param(name, shapes, id=f"{name}-{'-'.join(map(str, shapes)).replace(' ', '')}")
     for name, template in ELEMENTWISE.items()
-    if name != "zeta"  # which derivatives alone bring in
+    if name not in ("zeta", "squared_sech")  # which derivatives alone bring in
     for shapes in SHAPES[template.arity]
 ]
 FUNCTION_CASES = [

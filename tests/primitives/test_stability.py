@@ -179,15 +179,15 @@ def _logsumexp(x):
     return np.max(both) + np.log(np.sum(np.exp(both - np.max(both))))
 
 
-#: function, the exact one, and the absolute error of its slope where 1 - tanh² cancels
+#: function, the exact one, and the absolute error of its slope
 STANDARD = {
     "expm1": (np.expm1, mpmath.expm1, 0.0),
     "log1p": (lambda x: np.log1p(x * x), lambda x: mpmath.log(1 + x * x), 0.0),
     "hypot": (lambda x: np.hypot(x, 1.0), lambda x: mpmath.sqrt(x * x + 1), 0.0),
     "logsumexp": (_logsumexp, lambda x: mpmath.log(1 + mpmath.exp(x)), 0.0),
     "exp(x)/(1+exp(x))": (lambda x: np.exp(x) / (1 + np.exp(x)), lambda x: 1 / (1 + mpmath.exp(-x)), 0.0),
-    "tanh": (np.tanh, mpmath.tanh, 1e-16),
-    "(1+tanh(x/2))/2": (lambda x: (1 + np.tanh(x / 2)) / 2, lambda x: 1 / (1 + mpmath.exp(-x)), 1e-16),
+    "tanh": (np.tanh, mpmath.tanh, 0.0),
+    "(1+tanh(x/2))/2": (lambda x: (1 + np.tanh(x / 2)) / 2, lambda x: 1 / (1 + mpmath.exp(-x)), 0.0),
 }
 
 
@@ -203,3 +203,56 @@ def test_slopes_are_right_to_four_roundings_near_zero_and_far_out(name, mode):
         with mpmath.workdps(800):
             want = float(mpmath.diff(exact, mpmath.mpf(x)))
         np.testing.assert_allclose(float(slope), want, rtol=4 * np.finfo(float).eps, atol=atol, err_msg=str(x))
+
+
+ONE64 = np.array(1.0)
+
+
+@pytest.mark.parametrize(
+    ("fn", "exact"),
+    [
+        (lambda x: 1 / (ONE64 + np.exp(x)), lambda x: 1 / (1 + mpmath.exp(x))),
+        (lambda x: np.log(ONE64 + np.exp(x)), lambda x: mpmath.log(1 + mpmath.exp(x))),
+        (lambda x: np.exp(x) / (ONE64 + np.exp(x)), lambda x: 1 / (1 + mpmath.exp(-x))),
+        (lambda x: 1 / (ONE64 + x * x), lambda x: 1 / (1 + x * x)),
+    ],
+)
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_rule_of_two_precisions_has_the_slope_of_the_lower_one(fn, exact, mode):
+    x = np.array([0.3, -1.0, 2.0], np.float32)
+    slope = symgrad.grad(lambda x: np.sum(fn(x)), mode=mode)(x)
+    assert slope.dtype == np.float32
+    np.testing.assert_allclose(slope, [central(exact, float(p), 1) for p in x], rtol=1e-6)
+
+
+SPOILED = np.array([1.0, np.nan, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("fn", "at", "want"),
+    [
+        (lambda w: np.sum(np.where(False, w * SPOILED, w)), 2.0, 3.0),
+        (lambda w: np.sum(np.where(True, w * w, w / 0.0)), 2.0, 4.0),
+        (lambda w: np.sum(np.where(SPOILED.size > 9, np.log(w - w), 5 * w)), 2.0, 5.0),
+        (lambda w: np.sum(np.where(0, w * SPOILED, 1.0)), 2.0, 0.0),
+        (lambda w: np.sum(np.where(True, w * 1j, w * np.nan).imag), 2.0, 1.0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_plain_truth_value_leaves_out_what_is_infinite(fn, at, want, mode):
+    assert symgrad.grad(fn, mode=mode)(at) == want
+    second = symgrad.grad(symgrad.grad(fn, mode=mode), mode=mode)(at)
+    assert np.isfinite(second)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_derivatives_by_singular_vectors_of_large_and_small_matrices():
+    a = np.array([[3.0, 1.0, 0.5], [0.2, 2.0, 1.0], [0.0, 0.7, 1.0]])
+    nuclear = symgrad.hessian(lambda a: np.sum(np.linalg.svd(a, compute_uv=False)))
+    right = symgrad.grad(lambda a: np.sum(np.linalg.svd(a)[2][0] ** 2 * np.arange(3)))
+    for kind, sizes, rtol in ((np.float64, (1e150, 1e-150), 1e-9), (np.float32, (1e19, 1e-19), 2e-4)):
+        for size in sizes:
+            for derivative in (nuclear, right):
+                got = np.asarray(derivative((a * size).astype(kind)), float) * size
+                np.testing.assert_allclose(got, derivative(a), rtol=rtol, atol=rtol)

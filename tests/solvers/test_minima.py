@@ -88,7 +88,7 @@ def minimum_in_a_minimum_by_equations(a):
     return optimize.brentq(slope, -9, 9, xtol=1e-15)
 
 
-#: what differences are taken of where the minimum itself is found too coarsely: it is flat, so half the digits are noise
+#: what differences are taken of where the minimum is found too coarsely: where it is flat half the digits are noise
 PRECISE = {"in a minimum": minimum_in_a_minimum_by_equations}
 
 

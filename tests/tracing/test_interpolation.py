@@ -98,3 +98,19 @@ def test_a_polynomial_of_very_many_coefficients():
 def test_polynomials_of_many_rows_are_numpys():
     p = RNG.normal(size=(300, 2))
     np.testing.assert_array_equal(sg.symbolic(np.polyval, backend="numpy")(p, 0.5), np.polyval(p, 0.5), strict=True)
+
+
+@pytest.mark.parametrize("given", [{}, {"left": 1j}, {"right": 2.0}, {"period": 2.5}])
+def test_interp_of_complex_values_is_numpys_and_has_the_slopes_of_the_pieces(given):
+    xp, fp = np.array([0.0, 1.0, 3.0]), np.array([1.0 + 2.0j, 2.0 - 1.0j, 0.5j])
+    x, step = np.array([-1.0, 0.3, 2.2, 5.1]), 1e-6
+    function = lambda x: np.interp(x, xp, fp, **given)  # noqa: E731
+    np.testing.assert_array_equal(sg.symbolic(function, backend="numpy")(x), function(x))
+    want = (function(x + step) - function(x - step)) / (2 * step)
+    np.testing.assert_allclose(np.diagonal(sg.jacfwd(function)(x)), want, atol=1e-8)
+    by_values = sg.grad(lambda v: np.sum(np.abs(np.interp(x, xp, v)) ** 2))(fp)
+    plain = lambda v: np.sum(np.abs(np.interp(x, xp, v)) ** 2)  # noqa: E731
+    for k, unit in enumerate(np.eye(3)):
+        for part, turn in ((np.real, 1), (np.imag, 1j)):
+            slope = (plain(fp + step * turn * unit) - plain(fp - step * turn * unit)) / (2 * step)
+            np.testing.assert_allclose(part(by_values[k]), slope, rtol=1e-6, atol=1e-8)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import ClosedFormTooLarge
 from ...kernels.kernel import optimized
+from ...passes.as_read import as_read
 from ...passes.cofactors import written_out
 from ...primitives.casting import CAST
 from ...primitives.contraction import GATE
@@ -115,7 +116,7 @@ def _of_matrices(program: Program) -> Program | None:
 def named_program(program: Program, names: Names, said: Callable[[np.ndarray], bool]) -> Program:
     """The first output, as a function of what has a name, but the arrays that a notation has said."""
     labels = [names[n] for n in program.inputs]
-    first = written_out(Program(program.inputs, program.outputs[:1], labels, program.graph))
+    first = as_read(written_out(Program(program.inputs, program.outputs[:1], labels, program.graph)))
     return optimized(lifted(first, names, said))
 
 

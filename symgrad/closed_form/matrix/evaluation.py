@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ...primitives.elementwise import ELEMENTWISE
+from ...primitives.elementwise import ELEMENTWISE, TRUTHS
 from ...primitives.selection import as_index
 from .code import Code
 from .expression import Expression, number
@@ -77,7 +77,14 @@ class Evaluation:
 
     def _hadamard(self, x: Expression) -> Array:
         cut = len(x.args) - x.data
-        return self._over(reduce(mul, map(self, x.args[:cut])), x.args[cut:])
+        value = self._over(reduce(mul, map(self, x.args[:cut])), x.args[cut:])
+        return self._masked(value, x.args[:cut])
+
+    def _masked(self, value: Array, factors: Sequence[Expression]) -> Array:
+        """A product that is 0 where one of its masks is, whatever is infinite or missing there."""
+        for mask in filter(_is_mask, factors):
+            value = np.where(self(mask) == 0, 0.0, value)
+        return value
 
     def _power(self, x: Expression) -> Array:
         return self(x.args[0]) ** self.number(sympy.Rational(x.data))
@@ -175,6 +182,16 @@ class Evaluation:
         return value[:, None] if x.columns == 1 else value[None]
 
 
+def _is_mask(x: Expression) -> bool:
+    """True for what chooses elements: truth values, unit vectors, and products of such."""
+    if x.op == "function":
+        operation = ELEMENTWISE.get(x.data)
+        return operation is not None and operation.name in TRUTHS
+    if x.op in ("leaf", "number", "ones", "all_ones"):
+        return x.op != "leaf" and (x.op != "number" or x.data == 1)
+    return x.op in _CHOOSING and (x.op in ("unit", "onehot", "identity") or all(map(_is_mask, x.args)))
+
+
 class Writing(Evaluation):
     """The same as source: ``2 / X.shape[0] * X.T @ (X @ w - y)``; ``dims`` spells named dims."""
 
@@ -196,6 +213,9 @@ class Writing(Evaluation):
     def _applied(self, x: Expression) -> Code:
         raise NotExpressible
 
+    def _masked(self, value: Code, factors: Sequence[Expression]) -> Code:
+        return value  # as people write it
+
     def filled(self, function: str, *sizes: Any) -> Code:
         return Code.call(f"np.{function}", sizes if function == "eye" or len(sizes) == 1 else [sizes])
 
@@ -208,6 +228,8 @@ class _Named(dict):
 
 
 _ONE = number(1)
+#: what is 0 and 1, or made of such
+_CHOOSING = {"unit", "onehot", "identity", "product", "hadamard", "transpose", "scaled", "power"}
 #: what stands for a matrix that is the same for all values
 _FILLED = {"identity": "eye", "ones": "ones", "all_ones": "ones", "zero": "zeros"}
 

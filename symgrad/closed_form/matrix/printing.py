@@ -69,7 +69,7 @@ class Text:
         "logical_not": "¬{}",
     }
     #: truth values of numbers, where there is a sentence for them
-    tests: Mapping[str, str] = {}
+    tests: Mapping[str, str] = {name: f"{name}({{}})" for name in ("isnan", "isinf", "isfinite", "signbit")}
     bracket: Spelling = "({})".format
     fraction: Spelling = "{} / {}".format
     transposed: Spelling = "{}ᵀ".format
@@ -317,10 +317,13 @@ class Text:
             if x.data in self.comparisons:
                 a, b = map(self._compared, x.args)
                 return f"{a} {self.comparisons[x.data]} {b}"
+            if x.data == "logical_not" and x.args[0].op != "function":
+                return f"{self._within(x.args[0], HADAMARD)} {self.comparisons['equal']} 0"
             if x.data in self.connectives:
                 return self._chained(x) or self.connectives[x.data].format(*map(self._joined, x.args))
             if x.data in self.tests:
-                return self.tests[x.data].format(self._within(x.args[0], HADAMARD))
+                is_called = self.tests[x.data].endswith("({})")
+                return self.tests[x.data].format(self(x.args[0]) if is_called else self._within(x.args[0], HADAMARD))
         return f"{self._within(x, HADAMARD)} {self.comparisons['not_equal']} 0"
 
     def _compared(self, x: Expression, least: int = KRON) -> str:
@@ -329,7 +332,8 @@ class Text:
         return self._signed(x.parts[0]) if is_constant else self._within(x, least)
 
     def _joined(self, x: Expression) -> str:
-        is_joined = x.op == "function" and x not in self.names and x.data in {*self.connectives, *self.tests}
+        sentences = {*self.connectives, *(name for name, said in self.tests.items() if not said.endswith("({})"))}
+        is_joined = x.op == "function" and x not in self.names and x.data in sentences
         return self.bracket(self._stated(x)) if is_joined else self._stated(x)
 
     def _chained(self, x: Expression) -> str | None:

@@ -64,9 +64,7 @@ def _flows(outputs: Sequence[Node], given: Mapping[Node, Any], count: int, read:
     return [known.get(o, sparse.csr_array((math.prod(o.shape), count), dtype=bool)) for o in outputs]
 
 
-def _arriving(
-    node: Node, edges: Sequence[Edge], known: Mapping[Node, Any], count: int, read: Read
-) -> Iterator[Any]:
+def _arriving(node: Node, edges: Sequence[Edge], known: Mapping[Node, Any], count: int, read: Read) -> Iterator[Any]:
     """What the elements of a node depend on, by each of its operands, or by all of them at once."""
     if node.primitive is SCAN:
         with contextlib.suppress(Unsolved):

@@ -153,8 +153,11 @@ class Dialect:
         return None
 
 
+#: functions of symgrad's own
+OWN = {"squared_sech": "({np}.cosh({0}) ** -2.0)"}
 #: functions that libraries beside NumPy and SciPy have not, or with another value at infinity
 ELSEWHERE = {
+    **OWN,
     "positive": "{0}",
     "special_cbrt": "{np}.cbrt({0})",
     "special_exp2": "{np}.exp2({0})",
@@ -220,7 +223,7 @@ NUMPY = Dialect(
     "np",
     own={name: f'_of_matrices("{name}", {{0}})' for name in ("expm", "logm", "sqrtm")}
     | {"sylvester": '_of_matrices("solve_sylvester", {0}, {1}, {2})'},
-    functions={"zeta": "{special}.zeta({0}, {1})"},
+    functions={**OWN, "zeta": "{special}.zeta({0}, {1})"},
     helpers={
         **puts_below("np.concatenate"),
         "_of_matrices": '''

@@ -60,11 +60,13 @@ def type_of(dtype: np.dtype) -> str:
 def declarations(names: Iterable[str], vector: bool = True) -> str:
     """Prototypes of functions of math.h, which say of which there are forms for many numbers at once.
 
+    Of functions that are not ``const`` a compiler takes no loop at once in which anything is chosen.
+
     >>> print(declarations(["pow"]))
-    __attribute__((simd("notinbranch"))) double pow(double, double);
-    __attribute__((simd("notinbranch"))) float powf(float, float);
+    __attribute__((simd("notinbranch"), const)) double pow(double, double);
+    __attribute__((simd("notinbranch"), const)) float powf(float, float);
     """
-    mark = '__attribute__((simd("notinbranch"))) ' if vector else ""
+    mark = '__attribute__((simd("notinbranch"), const)) ' if vector else ""
     kinds = (("double", ""), ("float", "f"))
     rows = [(name, kind, end, ", ".join([kind] * (2 if name in TWO else 1))) for name in names for kind, end in kinds]
     return "\n".join(f"{mark}{kind} {name}{end}({given});" for name, kind, end, given in rows)

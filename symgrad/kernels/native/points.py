@@ -28,7 +28,7 @@ _OF_FLOATS = frozenset((*MATH, "divide", "reciprocal", "sign", "fmax", "fmin", "
 
 
 #: what loops know, and functions of whose formulas they would compute both sides of a choice: NumPy has them sooner
-_KEPT = frozenset((*OF_FLOATS, "logit", "log_ndtr"))
+_KEPT = frozenset((*(OF_FLOATS - {"tanh"}), "logit", "log_ndtr"))
 
 
 def for_loops(program: Program) -> Program:

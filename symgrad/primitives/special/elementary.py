@@ -17,7 +17,16 @@ def _exprel_slope(x: Value) -> Value:
     """The derivative of ``(exp(x) - 1) / x``, by a series near 0."""
     is_near = fn.absolute(x) < 1
     near = 0.5 * fn.hyp1f1(2, 3, fn.where(is_near, x, 0))
-    return fn.where(is_near, near, (fn.exp(x) - fn.exprel(x)) / fn.where(is_near, 1, x))
+    far = fn.where(is_near, 1, x)
+    above = fn.exprel(x) * (1 - 1 / far) + 1 / far  # which overflows with the value
+    return fn.where(is_near, near, fn.where(x > 0, above, (fn.exp(x) - fn.exprel(x)) / far))
+
+
+def _log_ratio(x: Value, y: Value) -> Value:
+    """``log(x/y)``, also where the quotient is too large or too small for a float."""
+    ratio = x / y
+    is_far = fn.logical_or(fn.equal(ratio, 0), fn.isinf(ratio))
+    return fn.where(is_far, fn.log(x) - fn.log(y), fn.log(fn.where(is_far, 1, ratio)))
 
 
 def _log_mean_slope(w: Value) -> Value:
@@ -55,7 +64,7 @@ declare(
     "rel_entr",
     A * sympy.log(A / B),
     [
-        lambda x, y: gated(fn.isfinite(fn.rel_entr(x, y)), 1 + fn.log(x / y)),
+        lambda x, y: gated(fn.isfinite(fn.rel_entr(x, y)), 1 + _log_ratio(x, y)),
         lambda x, y: gated(fn.isfinite(fn.rel_entr(x, y)), -x / y),
     ],
     [POSITIVE, POSITIVE],
@@ -64,7 +73,7 @@ declare(
     "kl_div",
     A * sympy.log(A / B) - A + B,
     [
-        lambda x, y: gated(fn.isfinite(fn.kl_div(x, y)), fn.log(x / y)),
+        lambda x, y: gated(fn.isfinite(fn.kl_div(x, y)), _log_ratio(x, y)),
         lambda x, y: gated(fn.isfinite(fn.kl_div(x, y)), 1 - x / y),
     ],
     [POSITIVE, POSITIVE],
@@ -81,15 +90,16 @@ declare(
 
 
 def _by_width(d: Value, r: Value) -> Value:
-    square = fn.square(r / d)
-    s = fn.hypot(1, r / d)
-    return d * square / s * (square / fn.square(1 + s))
+    """``(h - d)²/h`` with ``h = hypot(d, r)``, of factors that neither overflow nor cancel."""
+    h = fn.hypot(d, r)
+    share = r / (h + d)
+    return r / h * share * (r * share)
 
 
 declare(
     "pseudo_huber",
     A**2 * (sympy.sqrt(1 + (B / A) ** 2) - 1),
-    [_by_width, lambda d, r: r / fn.hypot(1, r / d)],
+    [_by_width, lambda d, r: d * (r / fn.hypot(d, r))],
     [(0.5, 2.0), (-3.0, 3.0)],
 )
 

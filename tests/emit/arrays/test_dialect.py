@@ -49,7 +49,8 @@ def test_every_elementwise_function_has_a_call_that_its_library_knows(dialect):
             spelled = own.function(template, kind)
             assert spelled is not None, template.name
             fields = {int(field) for _, field, _, _ in string.Formatter().parse(spelled) if field}
-            assert fields == set(range(template.arity)), template.name
+            unread = {1} if template.name == "squared_sech" else set()  # which derivatives alone take
+            assert fields | unread == set(range(template.arity)), template.name
             for library, path in re.findall(r"(?<![\w.])(\w+)\.([\w.]+)\(", spelled):
                 found = importlib.import_module(modules[library])
                 for name in path.split("."):

@@ -22,10 +22,10 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif
 #if defined LIBMVEC /* glibc's vectors */
-__attribute__((simd("notinbranch"))) double exp(double);
-__attribute__((simd("notinbranch"))) float expf(float);
-__attribute__((simd("notinbranch"))) double log(double);
-__attribute__((simd("notinbranch"))) float logf(float);
+__attribute__((simd("notinbranch"), const)) double exp(double);
+__attribute__((simd("notinbranch"), const)) float expf(float);
+__attribute__((simd("notinbranch"), const)) double log(double);
+__attribute__((simd("notinbranch"), const)) float logf(float);
 #endif
 
 /* what the function gives: 0 where all is well, else what hinders it; then the outputs mean nothing */
