@@ -210,9 +210,9 @@ def _library(inside: list[Step]) -> str:
     return next((step.name for step in steps if step.is_named), steps[0].name if steps else "")
 
 
-#: what a library raises that stumbles over a traced value; others are its own
 #: what NumPy says where a traced value is put into an array of numbers
 _OF_NUMPY = re.compile(r"Error setting single item|setting an array element|object __array__ method not producing")
+#: what a library raises that stumbles over a traced value; others are its own
 _STUMBLES = (TypeError, AttributeError, NotImplementedError, SystemError)
 
 

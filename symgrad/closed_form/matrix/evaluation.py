@@ -187,9 +187,9 @@ def _is_mask(x: Expression) -> bool:
     if x.op == "function":
         operation = ELEMENTWISE.get(x.data)
         return operation is not None and operation.name in TRUTHS
-    if x.op in ("leaf", "number", "ones", "all_ones"):
-        return x.op != "leaf" and (x.op != "number" or x.data == 1)
-    return x.op in _CHOOSING and (x.op in ("unit", "onehot", "identity") or all(map(_is_mask, x.args)))
+    if x.op == "number":
+        return x.data == 1
+    return x.op in _MASKS or (x.op in _OF_MASKS and all(map(_is_mask, x.args)))
 
 
 class Writing(Evaluation):
@@ -228,8 +228,10 @@ class _Named(dict):
 
 
 _ONE = number(1)
-#: what is 0 and 1, or made of such
-_CHOOSING = {"unit", "onehot", "identity", "product", "hadamard", "transpose", "scaled", "power"}
+#: what has no elements but 0 and 1
+_MASKS = {"unit", "onehot", "identity", "ones", "all_ones"}
+#: what is 0 and not 0 as the masks that it is made of
+_OF_MASKS = {"product", "hadamard", "transpose", "scaled", "power"}
 #: what stands for a matrix that is the same for all values
 _FILLED = {"identity": "eye", "ones": "ones", "all_ones": "ones", "zero": "zeros"}
 
