@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .stand_ins import LOCK, own_members
+
 MISSING = object()
 #: elements of a large array that are compared at a time
 _CHUNK = 1 << 15
@@ -53,7 +55,7 @@ class Guards:
         self._read: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
         self._sequences: list[tuple[Any, tuple]] = []
         self._mappings: list[tuple[Any, tuple, tuple]] = []
-        self._of_classes: dict[int, type] = {}
+        self._classes: list[tuple[type, tuple, tuple]] = []
         self._members: list[tuple[Callable[[Any], Mapping[Any, Any]], Any, tuple, tuple]] = []
         self._arrays: list[_Content] = []
         self._contents: list[tuple[Callable[[Any], Any], Any, Any]] = []
@@ -97,6 +99,9 @@ class Guards:
             for mapping, keys, values in self._mappings:
                 if not _same_members(mapping, keys, values):
                     return False
+            for cls, keys, values in self._classes:
+                if not _same_members(own_members(cls), keys, values):
+                    return False
             for members, value, keys, values in self._members:
                 if not _same_members(members(value), keys, values):
                     return False
@@ -125,16 +130,16 @@ class Guards:
             if read is pickle.dumps and type(value).__module__.startswith("pandas.") and read(value) != content
         }
         for mapping, keys, values in [*((mapping, (), ()) for mapping in self._empty), *self._mappings]:
-            values = tuple([_replaced(v, tables) for v in values]) if tables else values
+            values = tuple([_replaced(v, tables) for v in values])
             if not _same_members(mapping, keys, values):
                 known = dict(zip(keys, values, strict=True))
                 if isinstance(mapping, dict):
                     known |= {name: value for name, value in mapping.items() if isinstance(value, types.ModuleType)}
                     dict.clear(mapping)
                     _put_back(mapping, known)
-                elif id(mapping) in self._of_classes:
-                    for name in {*mapping, *known}:
-                        _set(self._of_classes[id(mapping)], name, known.get(name, MISSING), mapping.get(name, MISSING))
+        for cls, keys, values in self._classes:
+            with LOCK:
+                _put_back_into_class(cls, dict(zip(keys, [_replaced(v, tables) for v in values], strict=True)))
         for members, value, keys, values in self._members:
             now, attributes = members(value), getattr(value, "__dict__", {})
             if members is not vars and now.keys() <= attributes.keys() and not _same_members(now, keys, values):
@@ -199,11 +204,17 @@ class Guards:
         self._parts.append((read, holder, values))
         return values
 
-    def watch_members(self, mapping: Mapping[Any, Any], of_class: type | None = None) -> tuple:
-        """Remember what a mapping holds, and in which order; its values. A class's own is written to by the class."""
+    def watch_class(self, cls: type) -> Mapping[str, Any]:
+        """Remember what a class holds, and return it."""
+        with LOCK:
+            members = dict(own_members(cls))
+        self._classes.append((cls, tuple(members), tuple(members.values())))
+        self._holds_more = True
+        return members
+
+    def watch_members(self, mapping: Mapping[Any, Any]) -> tuple:
+        """Remember what a mapping holds, and in which order; its values."""
         values = tuple(mapping.values())
-        if of_class is not None:
-            self._of_classes[id(mapping)] = of_class
         if values:
             self._mappings.append((mapping, tuple(mapping), values))
             self._holds_more = True
@@ -264,14 +275,14 @@ def _put_back(mapping: dict[Any, Any], known: Mapping[Any, Any]) -> None:
             dict.__setitem__(mapping, key, value)
 
 
-def _set(owner: Any, name: str, value: Any, now: Any) -> None:
-    """Have an attribute be ``value`` again, which is ``now`` another one, or none."""
-    if value is now:
-        return
-    if value is MISSING:
-        delattr(owner, name)
-    else:
-        setattr(owner, name, value)
+def _put_back_into_class(cls: type, known: Mapping[str, Any]) -> None:
+    now = own_members(cls)
+    for name in {*now, *known}:
+        value = known.get(name, MISSING)
+        if value is MISSING:
+            delattr(cls, name)
+        elif now.get(name, MISSING) is not value:
+            setattr(cls, name, value)
 
 
 def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> bool:

@@ -8,7 +8,6 @@ their own again. In another thread, where no trace is running, these do what the
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -17,6 +16,7 @@ from typing import Any
 from ..errors import is_library
 from .calls import followed
 from .libraries import is_library as is_library_module
+from .stand_ins import LOCK, OF_CLASSES, StandIns
 
 #: that make a class or an instance, unmake one, or are asked at every step
 _LEFT = frozenset(
@@ -24,9 +24,6 @@ _LEFT = frozenset(
 )
 #: of which Python takes no other value than one of this type
 _PLAIN = {"__bool__": bool, "__len__": int, "__index__": int, "__int__": int, "__hash__": int}
-_lock = threading.Lock()
-#: class -> how many traces follow its methods, its own ones, and what stands in their place
-_followed: dict[type, tuple[int, dict[str, Any], dict[str, Any]]] = {}
 
 
 @contextmanager
@@ -36,31 +33,31 @@ def followed_methods(classes: Iterable[type]) -> Iterator[None]:
     taken: list[type] = []
     try:
         for cls in own:
-            with _lock:
+            with LOCK:
                 taken.append(cls)
                 _take(cls)
         yield
     finally:
         for cls in taken:
-            with _lock:
+            with LOCK:
                 _give_back(cls)
 
 
 def _take(cls: type) -> None:
-    count, own, given = _followed.get(cls, (0, {}, {}))
+    count, own, given = OF_CLASSES.get(cls, StandIns(0, {}, {}))
     if not count:
         given = {name: made for name, own in vars(cls).items() if (made := _following(name, own)) is not None}
         own = {name: vars(cls)[name] for name in given}
-    _followed[cls] = count + 1, own, given
+    OF_CLASSES[cls] = StandIns(count + 1, own, given)
     if not count:
         for name, method in given.items():
             type.__setattr__(cls, name, method)
 
 
 def _give_back(cls: type) -> None:
-    count, own, given = _followed.pop(cls)
+    count, own, given = OF_CLASSES.pop(cls)
     if count > 1:
-        _followed[cls] = count - 1, own, given
+        OF_CLASSES[cls] = StandIns(count - 1, own, given)
         return
     for name, method in own.items():
         if vars(cls).get(name) is given[name]:  # the class has no other since

@@ -46,6 +46,7 @@ from .libraries import (
     is_plain_base,
     solvers,
 )
+from .stand_ins import own_members
 from .tracer import Tracer
 from .walked_values import Changing
 
@@ -331,8 +332,7 @@ class Walk:
             self.note_class(type(cls))
         all_called = any(c not in own and not is_plain_base(c) for c in cls.__mro__)
         for c in own:
-            self.guards.watch_members(vars(c), c)
-            for name, member in vars(c).items():
+            for name, member in self.guards.watch_class(c).items():
                 if name in _DESCRIBING:
                     continue
                 called = all_called or name in _CALLED or (name.startswith("__") and name.endswith("__"))
@@ -343,7 +343,7 @@ class Walk:
 
     def _construct(self, cls: type) -> None:
         self.classes[cls] = True
-        own = [vars(c) for c in cls.__mro__ if not is_library(c.__module__)]
+        own = [own_members(c) for c in cls.__mro__ if not is_library(c.__module__)]
         self.pending += [members[name] for members in own for name in _CONSTRUCTORS & members.keys()]
 
 

@@ -295,7 +295,13 @@ class ArrayWriter:
         if spelled is None:
             raise self.refused(template.name)
         if promotes:
-            code = spelled.format(*[self.names[o] for o in node.operands])
+            names_all = all(f"{{{k}}}" in spelled for k in range(template.arity))  # else the result is not promoted
+            code = spelled.format(
+                *[
+                    self.read(o) if names_all or o.dtype == d else self.converted(o, d)
+                    for o, d in zip(node.operands, loops, strict=True)
+                ]
+            )
             return f"{_PYTHON[node.dtype.kind]}({code})" if node.weak else code
         code = spelled.format(*self._operands(node, template, loops))
         return code if made == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
