@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import MissingPart, UnsupportedOperation
-from ..primitives import functions
+from ..primitives import functions, kinks
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
 from ..primitives.convolution import CONVOLVE
@@ -176,7 +176,7 @@ def _add_elementwise(operations: Iterable[Any]) -> None:
     _OPERATIONS.update({t.name: _takes(t.arity, t.arity, t) for t in own})
 
 
-_add_elementwise(vars(functions).values())
+_add_elementwise([*vars(functions).values(), kinks.at_kink])
 
 
 def names() -> list[str]:

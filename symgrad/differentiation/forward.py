@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ..primitives.casting import flow_as
-from ..primitives.functions import add
 from ..program.collector import collector_paused
-from ..program.node import Node, originating
-from .edges import ActiveEdges, Edge, active_edges
+from ..program.node import Node
+from .across_kinks import across_kinks
 from .stored import pays, recalled
+from .tangents import pushed
 
 
 @collector_paused()
@@ -20,41 +19,8 @@ def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch:
     ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
     the active graph; work and size are linear in the number of nodes.
     """
-    edges = active_edges(outputs, tangents)
-    derive = partial(_pushed, edges, outputs, tangents, batch)
+    outputs, edges = across_kinks(outputs, tangents)
+    derive = partial(pushed, edges, outputs, tangents, batch)
     if not pays(edges, batch):
         return derive()
     return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), len(edges), derive)
-
-
-def _pushed(
-    edges: ActiveEdges, outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int
-) -> list[Node | None]:
-    """The sweep itself."""
-    flow: dict[Node, Node] = dict(tangents)
-    for node in originating(edges):
-        if node not in flow:
-            tangent = tangent_of(node, edges[node], flow, batch)
-            if tangent is not None:
-                flow[node] = tangent
-    return [flow.get(o) for o in outputs]
-
-
-def tangent_of(node: Node, edges: Sequence[Edge], flow: Mapping[Node, Node], batch: int = 0) -> Node | None:
-    """The tangent of ``node`` from those of its sources along ``edges``, each with ``batch`` leading axes.
-
-    None where it is zero.
-    """
-    if node.primitive.flows_together:
-        found = {key: flow[source] for source, key in edges if source in flow}
-        return node.primitive.jvp_of_all(node, found, batch) if found else None
-    total: Node | None = None
-    for source, key in edges:
-        tangent = flow.get(source)
-        if tangent is None:
-            continue
-        part = node.primitive.jvp(node, source, key, tangent, batch)
-        if part is not None:
-            part = flow_as(part, node.dtype)
-            total = part if total is None else add(total, part)
-    return total

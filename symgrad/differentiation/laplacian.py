@@ -16,16 +16,17 @@ from ..primitives.contraction import EINSUM, contract, identity, ones, scale
 from ..primitives.functions import terms_of
 from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
-from .edges import active_edges, edges_of, moving
-from .forward import tangent_of
+from .across_kinks import across_kinks, with_limits
+from .edges import edges_of, moving
 from .reverse import accumulate
 from .structure.structured_tangents import scalar
+from .tangents import tangent_of
 
 
 @collector_paused()
 def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node | None]:
     """The Laplacian of each output by all elements of ``wrt``; None where it is zero."""
-    edges = active_edges(outputs, wrt)
+    outputs, edges = across_kinks(outputs, wrt)
     every = ancestors(outputs)
     still = set(every).difference(moving(every, wrt))
     sweeps = [_Tangents(w, still) for w in wrt]
@@ -37,7 +38,7 @@ def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node
         own = [p for p in parts if p is not None]
         if own:
             found[node] = accumulate(own)
-    return [found.get(o) for o in outputs]
+    return with_limits([found.get(o) for o in outputs], wrt)
 
 
 class _Tangents:

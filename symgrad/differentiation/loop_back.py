@@ -13,9 +13,10 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from ..primitives.casting import CAST
-from ..primitives.contraction import EINSUM, Labels, float_operands
+from ..primitives.contraction import EINSUM, GATE, Labels, float_operands
 from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add, terms_of
+from ..primitives.kinks import kinks_of
 from ..primitives.loop import Base, Loop, flow_input
 from ..primitives.selection import Structural
 from ..program.dims import Shape, is_concrete, is_named
@@ -158,6 +159,8 @@ class Back:
         walk(nodes, along, lambda _, below: any(below))
         needed = {o for n in nodes if along[n] for o in n.operands if not along[o]}
         needed |= {n for n in whole if not along[n]}
+        again = _made_of_sizes([n for n in nodes if not along[n]], needed)
+        needed = {o for n in again for o in n.operands} | needed - again
         carries = set(loop.inputs[: loop.carries])
         steps: dict[Node, bool] = {n: k < loop.carries + loop.elements for k, n in enumerate(loop.inputs)}
         walk([n for n in nodes if not along[n]], steps, lambda _, below: any(below))
@@ -166,6 +169,7 @@ class Back:
         if not loop.stores:
             kept = [n for n in ancestors(needed) if n in carries]
             near |= dict.fromkeys((n for n in nodes if not along[n]), True)
+        near |= dict.fromkeys(again, True)
         for node in nodes:
             if along[node]:
                 continue
@@ -221,6 +225,23 @@ class Back:
             factors.append(place)
         own = tuple([(step, *ls) if f.leads else ls for ls, f in zip(labels, factors, strict=True)])
         return Product(factors, own, out, (*sizes, self._loop.length))
+
+
+def _made_of_sizes(nodes: Sequence[Node], needed: set[Node]) -> set[Node]:
+    """What is computed again from sizes, so that derivatives of the loop back see how slopes go with these.
+
+    Nothing where the slopes of sizes alone depend on sizes.
+    """
+    inside = set(nodes)
+    kinks = [kink for n in nodes for kink in kinks_of(n) if kink.size in inside]
+    later = dict.fromkeys((kink.size for kink in kinks), True)
+    walk(nodes, later, lambda _, below: any(below))
+    after = {n for n, is_later in later.items() if is_later}.difference(kink.size for kink in kinks)
+    slopes = {kink.factor for kink in kinks}
+    if needed & after <= slopes:
+        return set()
+    masks = {s.operands[0] for s in slopes if s.primitive is GATE}
+    return (after | slopes | masks).intersection(ancestors(needed))
 
 
 def _is_cheap(node: Node) -> bool:

@@ -12,7 +12,8 @@ from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
 from ..program.collector import collector_paused
 from ..program.node import Node, originating
-from .edges import ActiveEdges, active_edges
+from .across_kinks import across_kinks
+from .edges import ActiveEdges
 from .stored import pays, recalled
 
 
@@ -25,7 +26,7 @@ def reverse_sweep(
     ``cotangents`` belong to ``outputs``, each with ``batch`` leading axes. The result is built in the
     active graph; work and size are linear in the number of nodes between.
     """
-    edges = active_edges(outputs, wrt)
+    outputs, edges = across_kinks(outputs, wrt)
 
     def derive() -> list[Node | None]:
         found = cotangents_of(edges, outputs, cotangents, batch)

@@ -21,9 +21,10 @@ from ..primitives.primitive import literal
 from ..program.collector import collector_paused
 from ..program.interpret import rebuilt
 from ..program.node import Node, ancestors
+from .across_kinks import across_kinks, with_limits
 from .edges import edges_of, moving
-from .forward import tangent_of
 from .reverse import accumulate
+from .tangents import tangent_of
 
 #: a node and the order of a derivative of it
 Place = tuple[Node, int]
@@ -39,8 +40,10 @@ def derivatives_along(
 
     The result is built in the active graph; its size is linear in the number of nodes.
     """
+    outputs, _ = across_kinks(outputs, curve)
     series = _Series(outputs, curve)
-    return [[series.derivative(o, k) for k in range(1, order + 1)] for o in outputs]
+    found = [[series.derivative(o, k) for k in range(1, order + 1)] for o in outputs]
+    return [[*own[:1], *with_limits(own[1:], curve)] for own in found]
 
 
 class _Series:

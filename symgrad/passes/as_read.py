@@ -3,20 +3,23 @@
 ``# squared_sech(a, tanh(a)) -> 1 - tanh(a)²``
 ``# (c - a)·(c + a) -> c² - a²``
 ``# hypot(1, a) -> √(1 + a²)``
+``# at_kink(r, a) -> 0``
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..primitives.contraction import expand
 from ..primitives.functions import add, hypot, multiply, sqrt, square, squared_sech, subtract
-from ..primitives.primitive import literal_value
+from ..primitives.kinks import at_kink
+from ..primitives.primitive import literal, literal_value
 from ..program.node import Node
 from ..program.program import Program
 from .loops import with_bodies
 from .rewrite import rewrite
 
-_REWRITTEN = frozenset((squared_sech, multiply, hypot))
+_REWRITTEN = frozenset((squared_sech, multiply, hypot, at_kink))
 
 
 def as_read(program: Program, passes: Callable[[Program], Program] = lambda program: program) -> Program:
@@ -29,6 +32,8 @@ def as_read(program: Program, passes: Callable[[Program], Program] = lambda prog
 def _form(node: Node) -> Node | None:
     if node.primitive is squared_sech:
         return subtract(1, square(node.operands[1]))
+    if node.primitive is at_kink:
+        return expand(literal(0.0), node.shape)
     first, second = node.operands
     if node.primitive is hypot:
         return sqrt(add(1, square(second))) if first.is_literal and literal_value(first) == 1 else None

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..primitives import functions as f
 from ..primitives.casting import cast
+from ..primitives.contraction import gate
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
 from ..primitives.primitive import INPUT
 from ..program.node import Graph, Node
@@ -158,6 +159,7 @@ def _times(factor: float) -> Callable[[Node], Node]:
 
 #: function -> what it is, of operands in the dtype that it computes in
 FORMULAS: dict[str, Callable[..., Node]] = {
+    "at_kink": lambda size, value: gate(f.equal(size, 0), value),
     "cosm1": _in_double(_cosm1),
     "entr": _in_double(_entr),
     "expit": f.sigmoid,
@@ -190,7 +192,7 @@ FORMULAS: dict[str, Callable[..., Node]] = {
 #: the same beside its slope, where neither is known
 _SLOPED: dict[str, Callable[..., Node]] = {"tanh": _tanh}
 #: what NumPy and SciPy have
-OF_NUMPY = frozenset((*(FORMULAS.keys() - {"squared_sech"}), *_SLOPED))
+OF_NUMPY = frozenset((*(FORMULAS.keys() - {"at_kink", "squared_sech"}), *_SLOPED))
 
 
 def in_elementary(program: Program, known: Collection[str]) -> Program:

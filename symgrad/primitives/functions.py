@@ -120,7 +120,7 @@ norm_sqrt = declare(
     "norm_sqrt",
     np.sqrt,
     sympy.sqrt(A),
-    partials=(lambda a: gate(not_equal(a, 0), divide(0.5, sqrt(a))),),
+    partials=(lambda a: gate(not_equal(a, 0), divide(0.5, norm_sqrt(a))),),
     domain=(NONZERO,),
 )
 cbrt = declare(

@@ -154,7 +154,7 @@ class Dialect:
 
 
 #: functions of symgrad's own
-OWN = {"squared_sech": "({np}.cosh({0}) ** -2.0)"}
+OWN = {"at_kink": "{np}.where({0} == 0, {1}, 0.0)", "squared_sech": "({np}.cosh({0}) ** -2.0)"}
 #: functions that libraries beside NumPy and SciPy have not, or with another value at infinity
 ELSEWHERE = {
     **OWN,
