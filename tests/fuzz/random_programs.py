@@ -58,6 +58,8 @@ class Draw:
     transposed: bool = False
     #: whether special values (zeros with signs, NaN, infinities) and floating-point errors may occur
     special: bool = False
+    #: whether arguments are zeros, ones and equal values
+    ties: bool = False
     #: whether what is written to may share memory with other values
     views: bool = False
     #: how large values may get
@@ -74,6 +76,12 @@ SMOOTH = Draw(
 )
 #: the same, with functions that run as they are
 OUTSIDE = replace(SMOOTH, families=(*SMOOTH.families, "outside"), scalars=False)
+
+
+#: the same, at zeros, equal values and coincident points
+TIED = replace(OUTSIDE, ties=True)
+#: of which arguments at such points are made
+_TIES = ([0.0], [0.0, 1.0], [0.0, 0.5, -0.5], [1.0], [1.0, -1.0], [0.7])
 
 
 @dataclass(frozen=True)
@@ -188,6 +196,8 @@ class _Growing:
             return f"{rng}.integers(-3, 4, {shape}).astype(np.{dtype})"
         if self.draw.special and self.r.random() < 0.3:
             values = f"{rng}.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 6e4], {shape})"
+        elif self.draw.ties and argument and self.r.random() < 0.7:
+            values = f"{rng}.choice({self.r.choice(_TIES)}, {shape})"
         else:
             values = f"{rng}.uniform(-1.5, 1.5, {shape})"
         if not shape:
