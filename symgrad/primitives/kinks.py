@@ -32,12 +32,12 @@ class _AtKink:
         size, value = (np.divide.resolve_dtypes((d, d, None))[-1] for d in dtypes[:2])
         return size, value, value
 
-    def __call__(self, size: Any, value: Any) -> Any:
-        traced = next((v for v in (size, value) if hasattr(v, "_symgrad_node")), None)
+    def __call__(self, x: Any, value: Any) -> Any:
+        traced = next((v for v in (x, value) if hasattr(v, "_symgrad_node")), None)
         if traced is not None:
-            return type(traced)(at_kink(*map(_node, (size, value))))
-        dtype = self.resolve_dtypes((np.asarray(size).dtype, np.asarray(value).dtype))[-1]
-        return np.where(np.equal(size, 0), np.asarray(value, dtype), dtype.type(0))
+            return type(traced)(at_kink(*map(_node, (x, value))))
+        dtype = self.resolve_dtypes((np.asarray(x).dtype, np.asarray(value).dtype))[-1]
+        return np.where(np.equal(x, 0), np.asarray(value, dtype), dtype.type(0))
 
 
 def _node(value: Any) -> Any:
