@@ -18,7 +18,7 @@ from ..program.node import Node
 from .casting import REAL_PART, cast
 from .contraction import gate
 from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, conjugated, register_function
-from .primitive import literal, literal_value
+from .primitive import CapturedArray, constant, literal, literal_value
 
 A, B, C, _ = SLOTS
 ANY = (-3.0, 3.0)
@@ -239,6 +239,18 @@ def _secant(a: Node) -> Node:
     return sqrt(add(1, square(a))) if a.is_complex else hypot(1, a)
 
 
+def of_traced(operation: Elementwise, *values: Any) -> Any:
+    """What an operation that NumPy has not gives of traced values and others; None where no value is traced."""
+    traced = next((v for v in values if hasattr(v, "_symgrad_node")), None)
+    return None if traced is None else type(traced)(operation(*map(_node, values)))
+
+
+def _node(value: Any) -> Any:
+    if not hasattr(value, "_symgrad_node") and isinstance(value, np.ndarray):
+        return constant(CapturedArray(value))
+    return getattr(value, "_symgrad_node", value)
+
+
 class _SquaredSech:
     """``1/cosh(x)²``, in one exponential; ``1 - tanh(x)²`` loses its digits from 1 on, and is 0 from 19 on.
 
@@ -249,9 +261,9 @@ class _SquaredSech:
     resolve_dtypes = np.arctan2.resolve_dtypes
 
     def __call__(self, x: Any, tangent: Any) -> Any:
-        traced = next((v for v in (x, tangent) if hasattr(v, "_symgrad_node")), None)
+        traced = of_traced(squared_sech, x, tangent)
         if traced is not None:
-            return type(traced)(squared_sech(*(getattr(v, "_symgrad_node", v) for v in (x, tangent))))
+            return traced
         dtype = self.resolve_dtypes((np.asarray(x).dtype, np.asarray(tangent).dtype, None))[-1]
         x = np.abs(np.broadcast_arrays(np.asarray(x, dtype), tangent)[0])
         e = np.exp(-2 * x)

@@ -11,8 +11,7 @@ import sympy
 from ..program.node import Node
 from .contraction import GATE
 from .elementwise import SLOTS
-from .functions import ANY, absolute, declare, divide, equal, fabs, not_equal, sign
-from .primitive import CapturedArray, constant
+from .functions import ANY, absolute, declare, divide, equal, fabs, not_equal, of_traced, sign
 
 _SIZE, _VALUE = SLOTS[:2]
 
@@ -33,17 +32,11 @@ class _AtKink:
         return size, value, value
 
     def __call__(self, x: Any, value: Any) -> Any:
-        traced = next((v for v in (x, value) if hasattr(v, "_symgrad_node")), None)
+        traced = of_traced(at_kink, x, value)
         if traced is not None:
-            return type(traced)(at_kink(*map(_node, (x, value))))
+            return traced
         dtype = self.resolve_dtypes((np.asarray(x).dtype, np.asarray(value).dtype))[-1]
         return np.where(np.equal(x, 0), np.asarray(value, dtype), dtype.type(0))
-
-
-def _node(value: Any) -> Any:
-    if not hasattr(value, "_symgrad_node") and isinstance(value, np.ndarray):
-        return constant(CapturedArray(value))
-    return getattr(value, "_symgrad_node", value)
 
 
 #: the second operand where the first is 0, and 0 elsewhere; formulas leave it out
