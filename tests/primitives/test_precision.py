@@ -16,7 +16,9 @@ from scipy import special
 import symgrad as sg
 
 BOUND = 8.0
+#: digits of the reference, and of the step that is a part of the argument
 DIGITS, STEP = 1200, 60
+FEWER_DIGITS, LONGER_STEP = 120, 25
 
 _SIZES = [10.0**k for k in (-300, -155, -100, -20, -8, -3, -1, 8, 10, 20, 100, 150, 155, 200, 300)]
 _ORDINARY = [0.3, 0.7, 0.9, 1.0, 1.1, 2.0, 3.0, 7.0, 10.0, 19.0, 40.0, 80.0, 300.0, 700.0, 1e4]
@@ -102,7 +104,43 @@ TWO = {
     "pseudo_huber": (special.pseudo_huber, lambda d, r: d * d * (mpmath.sqrt(1 + (r / d) ** 2) - 1), QUADRANT, PLANE),
 }
 
+#: further functions of SciPy, of which mpmath has not so many digits in reasonable time
+_FAR = [x for x in POSITIVE if 1e-20 <= x <= 700] + [2.5e3, 1e6]
+_BOTH = sorted([*_FAR, *(-x for x in _FAR)])
+_SCALED = [1e-8, 1e-3, 0.1, 0.3, 0.7, 1.1, 2.0, 3.0, 7.0, 10.0, 19.0, 40.0, 80.0]
+_FEW = [1e-8, 0.3, 3.0, 19.0, 40.0, 300.0]  # of which mpmath is slow
+OTHERS = {
+    "erfcx": (special.erfcx, lambda x: mpmath.exp(x * x) * mpmath.erfc(x), [x for x in _BOTH if x > -20], True),
+    "erfi": (special.erfi, mpmath.erfi, [x for x in _BOTH if abs(x) < 26], True),
+    "dawsn": (special.dawsn, lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x), _BOTH, True),
+    "erfinv": (special.erfinv, mpmath.erfinv, [x for x in INSIDE if abs(x) > 1e-20], True),
+    "log_ndtr": (special.log_ndtr, lambda x: mpmath.log(mpmath.ncdf(x)), [x for x in _BOTH if -300 < x < 10], True),
+    "gamma": (special.gamma, mpmath.gamma, [x for x in _FAR if x < 170], False),
+    "gammaln": (special.gammaln, mpmath.loggamma, _FAR, False),
+    "digamma": (special.digamma, mpmath.digamma, _FAR, False),
+    "exp1": (special.exp1, mpmath.e1, _SCALED, False),
+    "expi": (special.expi, mpmath.ei, _SCALED, False),
+    "i0": (special.i0, lambda x: mpmath.besseli(0, x), _SCALED, True),
+    "i1": (special.i1, lambda x: mpmath.besseli(1, x), _SCALED, True),
+    "i0e": (special.i0e, lambda x: mpmath.besseli(0, x) * mpmath.exp(-x), _FAR, False),
+    "i1e": (special.i1e, lambda x: mpmath.besseli(1, x) * mpmath.exp(-x), _FAR, False),
+    "k0e": (special.k0e, lambda x: mpmath.besselk(0, x) * mpmath.exp(x), _FEW, False),
+    "k1e": (special.k1e, lambda x: mpmath.besselk(1, x) * mpmath.exp(x), _FEW, False),
+    "j0": (special.j0, mpmath.j0, _SCALED, True),
+    "y1": (special.y1, lambda x: mpmath.bessely(1, x), _SCALED, False),
+    "spence": (special.spence, lambda x: mpmath.polylog(2, 1 - x), _SCALED, False),
+    "ellipk": (special.ellipk, mpmath.ellipk, [x for x in SHARE if x > 1e-20], True),
+    "ellipe": (special.ellipe, mpmath.ellipe, [x for x in SHARE if x > 1e-20], True),
+    "loggamma": (special.loggamma, mpmath.loggamma, _FAR, False),
+    "boxcox": (lambda x: special.boxcox(x, 0.5), lambda x: (mpmath.sqrt(x) - 1) * 2, _FAR, False),
+    "shi": (lambda x: special.shichi(x)[0], mpmath.shi, _SCALED, True),
+    "si": (lambda x: special.sici(x)[0], mpmath.si, _SCALED, True),
+    "ci": (lambda x: special.sici(x)[1], mpmath.ci, _SCALED, False),
+    "sindg": (special.sindg, lambda x: mpmath.sin(x * mpmath.pi / 180), _BOTH, True),
+}
+
 _ZERO = "it has a zero at an ordinary point, near which it is a difference"
+_SUBTRACTED = "terms that are alike are subtracted at ordinary points; far out a series or Tricomi's function is taken"
 _SQUARES = "the inverse square of the distance is no number of this precision while its product with the angle is"
 #: function and what is derived -> how many units, in all precisions, and why
 LOOSER = {
@@ -126,16 +164,29 @@ LOOSER = {
     ("pseudo_huber", (0, 1)): (np.inf, "terms that are alike far out are subtracted"),
     ("pseudo_huber", (1,)): (np.inf, "r over a much larger width is no number while its product is"),
     ("pseudo_huber", (1, 1)): (np.inf, "r over a much larger width is no number while its product is"),
+    ("erfcx", (0,)): (128.0, _SUBTRACTED),
+    ("erfcx", (0, 0)): (8192.0, _SUBTRACTED),
+    ("dawsn", (0,)): (64.0, _SUBTRACTED),
+    ("dawsn", (0, 0)): (4096.0, _SUBTRACTED),
+    ("erfinv", (0,)): (16.0, "the square of its value is in an exponential"),
+    ("erfinv", (0, 0)): (32.0, "the square of its value is in an exponential"),
+    ("log_ndtr", (0, 0)): (64.0, _SUBTRACTED),
+    ("i1e", (0,)): (16.0, _ZERO),
+    ("i1e", (0, 0)): (32.0, _ZERO),
+    **{(f"k{order}e", (0,)): (32.0, _SUBTRACTED) for order in (0, 1)},
+    **{(f"k{order}e", (0, 0)): (512.0, _SUBTRACTED) for order in (0, 1)},
+    **{(name, (0,)): (256.0, _ZERO) for name in ("j0", "y1")},
+    **{(name, (0, 0)): (512.0, _ZERO) for name in ("j0", "y1")},
     ("power", (0, 1)): (64.0, _ZERO),
     ("divide", (1, 1)): (np.inf, "the inverse square of b is no number while its product with a is"),
 }
 
 
-def _differences(exact, point, smooth):
+def _differences(exact, point, smooth, step):
     """The first and second derivatives at a point, by central differences; by which operands -> the number."""
     point = [mpmath.mpf(float(x)) for x in point]
     least = mpmath.mpf(10) ** -100 if smooth else 0
-    steps = [max(abs(x), least) * mpmath.mpf(10) ** -STEP for x in point]
+    steps = [max(abs(x), least) * mpmath.mpf(10) ** -step for x in point]
 
     def at(*moves):
         return exact(*[x + m * h for x, m, h in zip(point, moves, steps, strict=True)])
@@ -161,7 +212,7 @@ def _units(got, want, kind):
     return float(abs(mpmath.mpf(float(got)) - want) / abs(want)) / float(limits.eps) if np.isfinite(got) else np.inf
 
 
-def _worst(function, exact, grids, kind, smooth=False):
+def _worst(function, exact, grids, kind, smooth=False, digits=DIGITS, step=STEP):
     limits = np.finfo(kind)
     with np.errstate(all="ignore"):
         points = [tuple(map(kind, p)) for p in itertools.product(*grids)]
@@ -173,9 +224,9 @@ def _worst(function, exact, grids, kind, smooth=False):
         first = gradient(*columns)
         second = [sg.grad(lambda *xs, k=k: np.sum(gradient(*xs)[k]), places)(*columns) for k in places]
     worst = {}
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits):
         for row, point in enumerate(points):
-            for by, want in _differences(exact, point, smooth).items():
+            for by, want in _differences(exact, point, smooth, step).items():
                 got = first[by[0]][row] if len(by) == 1 else second[by[0]][by[1]][row]
                 worst[by] = max(
                     worst.get(by, (0.0,)), (_units(got, want, kind), point, float(got), mpmath.nstr(want, 9))
@@ -195,6 +246,14 @@ def _check(name, worst):
 def test_functions_of_one_number(name, kind):
     function, exact, points, smooth = ONE[name]
     _check(name, _worst(function, exact, [points], kind, smooth))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_functions_of_one_number(name, kind):
+    function, exact, points, smooth = OTHERS[name]
+    _check(name, _worst(function, exact, [points], kind, smooth, FEWER_DIGITS, LONGER_STEP))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

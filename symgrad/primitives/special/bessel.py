@@ -47,16 +47,35 @@ declare("y0", sympy.bessely(0, A), [lambda x: -fn.y1(x)], [POSITIVE])
 declare("y1", sympy.bessely(1, A), [lambda x: fn.y0(x) - fn.y1(x) / x], [POSITIVE])
 declare("i0", sympy.besseli(0, A), [lambda x: fn.i1(x)])
 declare("i1", sympy.besseli(1, A), [lambda x: 0.5 * (fn.i0(x) + fn.iv(2, x))])
-declare("i0e", sympy.besseli(0, A) * sympy.exp(-sympy.Abs(A)), [lambda x: fn.i1e(x) - fn.sign(x) * fn.i0e(x)])
+
+
+def _first_scaled_slope(x: Value) -> Value:
+    """``i0e'' + i0e'`` of positive numbers, since ``I₁`` is the slope of ``I₀``."""
+    z = -2 * fn.absolute(x)
+    return 1.5 * fn.hyp1f1(2.5, 3, z) - fn.hyp1f1(1.5, 2, z)
+
+
+# ``exp(-|x|) I₀(x)`` is Kummer's M(1/2, 1, -2|x|): Bessel functions that far out are alike are not subtracted
 declare(
-    "i1e",
-    sympy.besseli(1, A) * sympy.exp(-sympy.Abs(A)),
-    [lambda x: 0.5 * (fn.i0e(x) + fn.ive(2, x)) - fn.sign(x) * fn.i1e(x)],
+    "i0e",
+    sympy.besseli(0, A) * sympy.exp(-sympy.Abs(A)),
+    [lambda x: -fn.sign(x) * fn.hyp1f1(1.5, 2, -2 * fn.absolute(x))],
 )
+declare("i1e", sympy.besseli(1, A) * sympy.exp(-sympy.Abs(A)), [_first_scaled_slope])
 declare("k0", sympy.besselk(0, A), [lambda x: -fn.k1(x)], [POSITIVE])
 declare("k1", sympy.besselk(1, A), [lambda x: -fn.k0(x) - fn.k1(x) / x], [POSITIVE])
-declare("k0e", sympy.besselk(0, A) * sympy.exp(A), [lambda x: fn.k0e(x) - fn.k1e(x)], [POSITIVE])
-declare("k1e", sympy.besselk(1, A) * sympy.exp(A), [lambda x: fn.k1e(x) - fn.k0e(x) - fn.k1e(x) / x], [POSITIVE])
+#: from here on SciPy has all digits of Tricomi's function, by which scaled functions that are alike far out differ
+_ALIKE = 30.0
+
+
+def _one_less_the_other(x: Value) -> Value:
+    """``exp(x) (K₁(x) - K₀(x))``, which is ``√π U(3/2, 2, 2x)``."""
+    far = math.sqrt(math.pi) * fn.hyperu(1.5, 2, 2 * fn.maximum(x, _ALIKE))
+    return fn.where(x > _ALIKE, far, fn.k1e(x) - fn.k0e(x))
+
+
+declare("k0e", sympy.besselk(0, A) * sympy.exp(A), [lambda x: -_one_less_the_other(x)], [POSITIVE])
+declare("k1e", sympy.besselk(1, A) * sympy.exp(A), [lambda x: _one_less_the_other(x) - fn.k1e(x) / x], [POSITIVE])
 
 
 def _spherical(name: str, sign: int, factor: int = 1) -> Callable[[Value, Value], Value]:

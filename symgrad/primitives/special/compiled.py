@@ -21,9 +21,9 @@ POSITIVE = (0.3, 5.0)
 _TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_BY_PI, _ROOT_HALF = math.sqrt(2 / math.pi), math.sqrt(0.5)
 #: below it the density by the distribution is computed without their quotient
-_TAIL = -10.0
+_TAIL = 0.0
 #: beyond it the derivatives of erfcx and of Dawson's integral are asymptotic series
-FAR = 25.0
+FAR = 8.0
 
 
 def _bell(a: Node, factor: float) -> Node:
@@ -36,10 +36,10 @@ erfc = declare("erfc", special.erfc, sympy.erfc(A), partials=(lambda a: _bell(a,
 
 
 def tail(x: Value, sign: int) -> Value:
-    """``∑ ±(2k - 1)‼ / (2x²)^k`` over k = 1, 2, …, for ``|x|`` beyond FAR: 7 terms are all that count."""
+    """``∑ ±(2k - 1)‼ / (2x²)^k`` over k = 1, 2, …, for ``|x|`` beyond FAR: 20 terms are all that count."""
     r = sign / (2 * fn.square(fn.maximum(fn.absolute(x), FAR)))
-    series = 13 * r
-    for factor in (11, 9, 7, 5, 3, 1):
+    series = 39 * r
+    for factor in range(37, 0, -2):
         series = factor * r * (1 + series)
     return series
 
