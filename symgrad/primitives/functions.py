@@ -18,6 +18,7 @@ from ..program.node import Node
 from .casting import REAL_PART, cast
 from .contraction import gate
 from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, conjugated, register_function
+from .identity import Mark
 from .primitive import CapturedArray, constant, literal, literal_value
 
 A, B, C, _ = SLOTS
@@ -305,7 +306,18 @@ radians = declare("radians", np.radians, A * sympy.pi / 180)
 degrees = declare("degrees", np.degrees, A * 180 / sympy.pi)
 # kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
 sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
-absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(lambda a: conjugated(sign(a)),), operator=True)
+
+
+def _sign_of(a: Node) -> Node:
+    """The slope of a size, and 1 of what is none below zero: ``|‖x‖|`` is ``‖x‖``, at 0 too."""
+    own = a
+    while isinstance(own.primitive, Mark):
+        own = own.operands[0]
+    is_square = own.primitive is multiply and len({*own.operands}) == 1
+    return literal(1) if not a.is_complex and (own.primitive in _NONNEGATIVE or is_square) else conjugated(sign(a))
+
+
+absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(_sign_of,), operator=True)
 
 
 def _half_inverse_modulus(a: Node) -> Node:
@@ -313,7 +325,8 @@ def _half_inverse_modulus(a: Node) -> Node:
 
 
 sign.over_reals = (_half_inverse_modulus, lambda a: negative(multiply(square(sign(a)), _half_inverse_modulus(a))))
-fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),))
+fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(_sign_of,))
+_NONNEGATIVE = (absolute, fabs, norm_sqrt, hypot, sqrt, square, exp)
 register_function(sympy.Abs, absolute)
 
 

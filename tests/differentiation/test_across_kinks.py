@@ -155,3 +155,13 @@ def test_third_derivatives():
 
 def test_formulas_are_the_textbooks():
     assert "kink" not in sg.hessian(lambda x: np.cos(norm(x))).latex(np.ones(2))
+
+
+def test_the_size_of_a_size():
+    """It is that size, and 1 is its slope, where it is zero too."""
+    for fn in (
+        lambda x: np.cos(np.abs(np.linalg.norm(x))),
+        lambda x: -(np.abs(x[0] * x[0]) + np.fabs(x[1] ** 2)) / 2,
+        lambda x: np.cos(np.fabs(np.hypot(x[0], x[1]))),
+    ):
+        np.testing.assert_allclose(sg.hessian(fn)(np.zeros(2)), -np.eye(2), atol=1e-15)
