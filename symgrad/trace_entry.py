@@ -19,6 +19,7 @@ from .kernels.memory import require_memory
 from .named_dims import Placeholder
 from .passes.as_read import as_read
 from .passes.cofactors import written_out
+from .passes.rare import without_rare
 from .primitives import functions as f
 from .primitives.scan import SCAN
 from .program.collector import collector_paused
@@ -146,7 +147,7 @@ class Result:
     @cached_property
     def exported(self) -> Program:
         """The program after the passes, as it is computed elsewhere."""
-        return optimized(written_out(self.program))
+        return optimized(written_out(without_rare(self.program)[0]))
 
     def readable_with(self, nodes: Sequence[Node]) -> tuple[Program, Sequence[Node]]:
         """``readable``, and what ``nodes`` of the program are after the passes."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
+from ..primitives.identity import IDENTITIES
 from ..primitives.selection import full
 from ..primitives.windows import even_steps, steps_of
 from ..program.dims import is_concrete, normal
@@ -309,9 +310,7 @@ RULES: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "einsum": _einsum,
     "gate": _gate,
     "cast": _same,
-    "mark": _same,
-    "stop_gradient": _same,
-    "custom": _same,
+    **dict.fromkeys(IDENTITIES, _same),
     "slice": _slice,
     "reshape": _reshape,
     "assemble": _assemble,

@@ -242,3 +242,27 @@ def knots(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """The first operand has one axis."""
     if operands[0].ndim != 1:
         raise Wrong(f"needs knots along one axis, and they have the shape {shape_text(operands[0].shape)}")
+
+
+def apart(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """A decomposition whose vectors turn into each other, and the matrices that it is of."""
+    own, a = operands
+    if own.primitive.name not in ("eigh", "svd", "eigvalsh", "svdvals", "least_squares_values"):
+        raise Wrong(f"needs eigenvalues or singular values, and has {own.primitive.name}")
+    sizes.require_alike(a.shape, own.operands[0].shape, "the matrices and those that were decomposed")
+    if a.dtype != own.operands[0].dtype:
+        raise Wrong(f"matrices of {a.dtype}, and those that were decomposed are of {own.operands[0].dtype}")
+
+
+def truths(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """Truth values."""
+    if operands[0].dtype != "bool":
+        raise Wrong(f"needs truth values, and has {operands[0].dtype}")
+
+
+def unknown(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """A value, another number, and truth values, alike."""
+    value, x, mask = operands
+    truths(params, (mask,), sizes)
+    for own in (x, mask):
+        sizes.require_alike(own.shape, value.shape, "the value and the others")

@@ -29,6 +29,7 @@ from ..primitives.decompositions import (
     SVDVALS,
 )
 from ..primitives.elementwise import Elementwise
+from ..primitives.equal_values import APART, RARE, UNKNOWN
 from ..primitives.fourier import FFT, IRFFT, RFFT
 from ..primitives.identity import CUSTOM, MARK, STOP
 from ..primitives.linalg import CHOLESKY, COFACTOR, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
@@ -119,6 +120,7 @@ _SLICES = Listed(_SPEC, MAX_OPERANDS)
 _OPERATIONS: dict[str, Operation] = {
     o.primitive.name: o
     for o in (
+        _takes(2, 2, APART, fits.apart),
         _takes(1, 1, ARGMAX, fits.filled_axis, axis=AXIS),
         _takes(1, 1, ARGMIN, fits.filled_axis, axis=AXIS),
         _takes(1, 1, ARGSORT, fits.axis, axis=AXIS),
@@ -165,7 +167,9 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(2, 2, SEARCHSORTED, fits.knots, side=OneOf("left", "right")),
         _takes(1, 1, SLICE, fits.slice, slice=_SPEC),
         _takes(2, 2, SOLVE, fits.solve),
+        _takes(1, 1, RARE, fits.truths),
         _takes(1, 1, STOP),
+        _takes(3, 3, UNKNOWN, fits.unknown),
     )
 }
 _SPECIAL_MODULE = f"{__name__.split('.')[0]}.primitives.special"

@@ -8,7 +8,7 @@ what that becomes: where ``c`` vanishes with ``r``, as in all that is smooth, ``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from itertools import islice
 
@@ -18,7 +18,8 @@ from ..primitives.functions import add, cos, exp, isfinite, multiply, negative, 
 from ..primitives.identity import stop_gradient
 from ..primitives.kinks import Kink, at_kink, kinks_of
 from ..primitives.primitive import literal
-from ..program.node import Node, ancestors, emit_again
+from ..program.interpret import with_others
+from ..program.node import Node
 from .edges import ActiveEdges, active_edges, edges_of
 from .tangents import pushed, tangent_of
 
@@ -40,7 +41,7 @@ def across_kinks(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequen
     return whole, active_edges(whole, wrt)
 
 
-def with_limits(derivatives: Sequence[Node | None], wrt: Collection[Node]) -> list[Node | None]:
+def of_squares(derivatives: Sequence[Node | None], wrt: Collection[Node]) -> list[Node | None]:
     """Second derivatives, and third ones along a curve, made in one sweep, with what they are where sizes are zero."""
     outputs = [d for d in derivatives if d is not None]
     whole, edges = across_kinks(outputs, wrt)
@@ -82,7 +83,7 @@ def _limit(output: Node, kinks: Sequence[Kink]) -> Node | None:
         return None
     # the sizes as constants: what is even in them has no third derivative there, and of others it may be infinite
     held = {k.size: stop_gradient(k.size) for k in kinks}
-    linear = _of_others(linear, held, {*slopes, *slopes.values()})
+    linear = with_others(linear, held, {*slopes, *slopes.values()})
     flow = {own: at_kink(size, 1.0) for size, own in held.items()}
     for node in active_edges([linear], flow):
         tangent = flow.get(node) or tangent_of(node, edges_of(node), flow)
@@ -94,15 +95,6 @@ def _limit(output: Node, kinks: Sequence[Kink]) -> Node | None:
 
 #: functions of which the slope is finite where they are; of others, as r² log r, a second derivative may be infinite
 _FINITE = (add, subtract, multiply, negative, square, exp, sin, cos, at_kink)
-
-
-def _of_others(output: Node, others: Mapping[Node, Node], left: Collection[Node]) -> Node:
-    """``output`` made of ``others`` in the place of nodes, but for what is ``left``."""
-    image = dict(others)
-    for node in ancestors([output], left):
-        if node not in image and any(o in image for o in node.operands):
-            image[node] = emit_again(node, tuple([image.get(o, o) for o in node.operands]))
-    return image.get(output, output)
 
 
 def _of_square(output: Node, kink: Kink) -> Node | None:

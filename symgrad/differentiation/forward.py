@@ -7,7 +7,7 @@ from functools import partial
 
 from ..program.collector import collector_paused
 from ..program.node import Node
-from .across_kinks import across_kinks
+from .limits import with_limits
 from .stored import pays, recalled
 from .tangents import pushed
 
@@ -19,7 +19,7 @@ def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch:
     ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
     the active graph; work and size are linear in the number of nodes.
     """
-    outputs, edges = across_kinks(outputs, tangents)
+    outputs, edges = with_limits(outputs, tangents)
     derive = partial(pushed, edges, outputs, tangents, batch)
     if not pays(edges, batch):
         return derive()

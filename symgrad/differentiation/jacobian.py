@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..program.node import Node
-from .across_kinks import across_kinks
+from .limits import with_limits
 from .structure.structured_tangents import StructuredTangent
 from .structure.sweeps import forward_terms, reverse_terms
 
@@ -19,7 +19,7 @@ def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symm
     ``mode`` is forward or reverse. Where the table is ``symmetric``, a Hessian's, only the blocks on and above
     the diagonal are derived.
     """
-    outputs, _ = across_kinks(outputs, wrt)
+    outputs, _ = with_limits(outputs, wrt)
     if mode == "reverse":
         rows = []
         for i, o in enumerate(outputs):

@@ -16,9 +16,11 @@ from ..primitives.contraction import EINSUM, contract, identity, ones, scale
 from ..primitives.functions import terms_of
 from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
-from .across_kinks import across_kinks, with_limits
-from .edges import edges_of, moving
-from .reverse import accumulate
+from .across_equal_values import is_decomposed
+from .across_kinks import across_kinks, of_squares
+from .cotangents import accumulate
+from .edges import active_edges, edges_of, moving
+from .forward import forward_sweep
 from .structure.structured_tangents import scalar
 from .tangents import tangent_of
 
@@ -26,6 +28,8 @@ from .tangents import tangent_of
 @collector_paused()
 def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node | None]:
     """The Laplacian of each output by all elements of ``wrt``; None where it is zero."""
+    if any(is_decomposed(n) for n in active_edges(outputs, wrt)):  # what a node adds is a limit where values are equal
+        return [_of_sweeps(o, wrt) for o in outputs]
     outputs, edges = across_kinks(outputs, wrt)
     every = ancestors(outputs)
     still = set(every).difference(moving(every, wrt))
@@ -38,7 +42,22 @@ def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node
         own = [p for p in parts if p is not None]
         if own:
             found[node] = accumulate(own)
-    return with_limits([found.get(o) for o in outputs], wrt)
+    return of_squares([found.get(o) for o in outputs], wrt)
+
+
+def _of_sweeps(output: Node, wrt: Sequence[Node]) -> Node | None:
+    """The Laplacian of one output by two sweeps along every element."""
+    found: list[Node] = []
+    for source in wrt:
+        every = [Batching(d) for d in source.shape or (1,)]
+        along = {source: _along(_seeds(source), every)}
+        made: Node | None = output
+        for _ in range(2):
+            made = None if made is None else forward_sweep([made], along)[0]
+        for over in reversed(every):
+            made = None if made is None else _summed(over.lifted(made))
+        found += [] if made is None else [made]
+    return accumulate(found) if found else None
 
 
 class _Tangents:

@@ -21,9 +21,9 @@ from ..primitives.primitive import literal
 from ..program.collector import collector_paused
 from ..program.interpret import rebuilt
 from ..program.node import Node, ancestors
-from .across_kinks import across_kinks, with_limits
+from .across_kinks import across_kinks, of_squares
+from .cotangents import accumulate
 from .edges import edges_of, moving
-from .reverse import accumulate
 from .tangents import tangent_of
 
 #: a node and the order of a derivative of it
@@ -43,7 +43,7 @@ def derivatives_along(
     outputs, _ = across_kinks(outputs, curve)
     series = _Series(outputs, curve)
     found = [[series.derivative(o, k) for k in range(1, order + 1)] for o in outputs]
-    return [[*own[:1], *with_limits(own[1:], curve)] for own in found]
+    return [[*own[:1], *of_squares(own[1:], curve)] for own in found]
 
 
 class _Series:

@@ -22,6 +22,7 @@ from ..passes.grams import expose_grams
 from ..passes.loops import pruned_loops, with_bodies
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
+from ..passes.rare import without_rare
 from ..passes.sizes import at_sizes
 from ..passes.sums import distribute_sums
 from ..passes.transposes import share_transposes
@@ -40,6 +41,7 @@ from .explanation import Explanation, Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
 from .numpy_backend import SMALL, Writer
+from .rare_kernel import RareKernel
 from .regions import Region
 from .reuse import keep_freed
 from .source import compiled
@@ -165,8 +167,21 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     ``auto`` begins with NumPy, large arrays block by block, and goes on with compiled C as soon as that pays and is
     built.
     """
-    wanted = checked_backend(backend)
+    checked_backend(backend)
     keep_freed()
+    usual, rare = without_rare(program)
+    if not rare or not all(n.primitive.foldable for n in program.bindings):  # else something might run twice
+        return _lowered(program, backend)
+    return RareKernel(
+        program,
+        _lowered(usual.with_outputs([*usual.outputs, *rare]), backend),
+        lambda: _lowered(program, backend),
+        len(rare),
+    )
+
+
+def _lowered(program: Program, backend: str) -> Kernel:
+    wanted = checked_backend(backend)
     ready = fold_constants(optimized(expand_formulas(program, values_only=True)))
     if wanted.windows:
         ready = with_windows(ready)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..emit.arrays.statements import STATEMENTS, Statement
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
+from ..primitives.identity import IDENTITIES
 from ..primitives.matrix_functions import DECOMPOSITIONS, decomposed
 from ..primitives.primitive import CONSTANT
 from ..primitives.reduction import ARGSORT
@@ -140,7 +141,7 @@ KERNEL_STATEMENTS: Mapping[str, Statement] = {
     "argsort": _sorted,
     "assemble": _assembled,
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
-    **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
+    **dict.fromkeys(IDENTITIES, lambda w, n: (w.read(n.operands[0]), False)),
     "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
     **dict.fromkeys(DECOMPOSITIONS, _decomposed),
     "part": _part,

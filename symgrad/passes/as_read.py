@@ -3,7 +3,7 @@
 ``# squared_sech(a, tanh(a)) -> 1 - tanh(a)²``
 ``# (c - a)·(c + a) -> c² - a²``
 ``# hypot(1, a) -> √(1 + a²)``
-``# at_kink(r, a) -> 0``
+``# at_kink(r, a) -> 0,  gate(rare(m), a) -> 0``
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..primitives.primitive import literal, literal_value
 from ..program.node import Node
 from ..program.program import Program
 from .loops import with_bodies
+from .rare import without_rare
 from .rewrite import rewrite
 
 _REWRITTEN = frozenset((squared_sech, multiply, hypot, at_kink))
@@ -24,6 +25,7 @@ _REWRITTEN = frozenset((squared_sech, multiply, hypot, at_kink))
 
 def as_read(program: Program, passes: Callable[[Program], Program] = lambda program: program) -> Program:
     """``program`` with forms that people write, after ``passes``, which still know the loops that compute the same."""
+    program, _ = without_rare(program)
     if not any(n.primitive in _REWRITTEN for n in program.every_node):
         return passes(program)
     return with_bodies(passes(rewrite(program, lambda node, _: _form(node), _REWRITTEN)), as_read)

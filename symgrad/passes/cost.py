@@ -14,6 +14,7 @@ from typing import Any
 
 from ..primitives.contraction import Labels
 from ..primitives.elementwise import Elementwise
+from ..primitives.identity import IDENTITIES
 from ..primitives.loop import Loop
 from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..primitives.order import NAMED, extent, pairwise_order
@@ -23,7 +24,7 @@ from ..program.node import Node
 
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
 _PRODUCT, _ELEMENT, _BYTE, _CALL = 3e-11, 5e-10, 2e-10, 1e-6
-_FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "mark", "stop_gradient", "custom", "part"}
+_FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "part", *IDENTITIES}
 _CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky", "cofactor", *DECOMPOSITIONS}
 
 

@@ -92,7 +92,7 @@ def of_tall(node: Node, operands: tuple[Node, ...], over: Dims) -> Node | None:
         return _pseudo_inverse(node, a)
     made = _orthogonal(a) if primitive is QR else _singular(a)
     assert isinstance(primitive, Factors)
-    return assemble(made, node.shape, [primitive.spec(node, k, node.shape[:-2]) for k in range(len(made))])
+    return primitive.placed(a, made)
 
 
 def _signed(a: Node) -> Node:

@@ -13,5 +13,6 @@ CONVENTIONS = {
     ("where",): "a choice has the slope of the side that is taken",
     ("argsort", "argmax", "argmin", "searchsorted"): "the order of elements is held constant",
     ("stop_gradient",): "what stands in stop_gradient is a constant to derivatives",
+    ("rare",): "at equal eigenvalues the slope of what reads vectors is NaN here; symgrad itself has the limit",
     ("custom",): "derivative rules declared by the user were taken at their word",
 }

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,19 +23,42 @@ from ..program.dims import Dim, Shape, is_concrete
 from ..program.node import Node, emit
 from .batching import Batching
 from .casting import cast
-from .contraction import expand_behind, gate, identity, scale
+from .contraction import contract, scale
 from .elementwise import conjugated
-from .functions import absolute, add, divide, equal, less_equal, logical_and, real, reciprocal, subtract, where
+from .equal_values import APART, diagonal_mask, over_gaps, over_sums, sides
+from .functions import absolute, add, less_equal, logical_and, not_equal, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
 from .primitive import SWEEP, ByTangent, Params, Stacked, input_node, literal, made_constant
-from .selection import ASSEMBLE, Spec, assemble, concatenate, full, take_slice
+from .selection import ASSEMBLE, Spec, as_index, assemble, concatenate, full, take_slice
 from .shaping import reshape
+
+
+class Found(NamedTuple):
+    """The factors of a matrix; ``apart`` as in ``equal_values``, ``read`` which columns of each a cotangent reads."""
+
+    a: Node
+    factors: Sequence[Node]
+    apart: bool = False
+    read: Sequence[Node | None] = (None, None, None)
+
+
+class Turns(NamedTuple):
+    """How the vectors of two values turn into each other.
+
+    ``along`` is the matrix that is divided by their gaps, of factors and a tangent; ``turned`` are the tangents of the
+    factors along a skew matrix, and ``moved`` that of the matrix whose values move alone.
+    """
+
+    along: Callable[[Found, Node], Node]
+    turned: Callable[[Found, Node], list[Node | None]]
+    moved: Callable[[Found, Node], Node]
 
 
 class Factors(Stacked):
     """A decomposition of a stack of matrices, its factors one below the other.
 
-    ``heights`` says of the operand how many rows each factor has; one of None is a vector, and a row.
+    ``heights`` says of the operand how many rows each factor has; one of None is a vector, and a row. ``tangents`` are
+    those of the factors, which are ``Found``, and ``turns`` says how vectors turn into each other.
     """
 
     def __init__(
@@ -43,47 +66,64 @@ class Factors(Stacked):
         name: str,
         evaluate: Callable[[np.ndarray], Sequence[np.ndarray]],
         heights: Callable[[Node], Sequence[Dim | None]],
-        tangents: Callable[..., list[Node]],
+        tangents: Callable[[Found, Node], list[Node]],
+        turns: Turns | None = None,
         is_complex: bool = False,
     ) -> None:
         self.name = name
         self.heights = heights
         self.tangents = tangents
+        self.turns = turns
         self._evaluate, self._is_complex = evaluate, is_complex
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
-        rows = sum([1 if h is None else h for h in self.heights(x)], 0)
-        width = min(x.shape[-2:]) if is_concrete(x.shape[-2:]) else x.shape[-1]  # named rows are as many, or more
         dtype = np.result_type(x.dtype, np.complex64) if self._is_complex else _computed(x)
-        return (*x.shape[:-2], rows, width), dtype, False
+        return (*x.shape[:-2], self._rows(x), _width(x)), dtype, False
 
-    def spec(self, node: Node, which: int, lead: Shape) -> Spec:
-        """Where a factor stands behind these leading axes."""
-        heights = self.heights(node.operands[0])
-        start = sum([1 if h is None else h for h in heights[:which]], 0)
-        height = heights[which]
-        return (*full(lead), start if height is None else (start, height, 1), *full(node.shape[-1:]))
+    def _rows(self, x: Node) -> Dim:
+        return sum([1 if h is None else h for h in self.heights(x)], 0)
+
+    def specs(self, x: Node, lead: Shape) -> list[Spec]:
+        """Where the factors of ``x`` stand behind these leading axes."""
+        made: list[Spec] = []
+        start: Dim = 0
+        for height in self.heights(x):
+            made.append((*full(lead), start if height is None else (start, height, 1), *full((_width(x),))))
+            start = start + (1 if height is None else height)
+        return made
 
     def factors(self, x: Node) -> list[Node]:
         """The factors of ``x``, a stack of matrices."""
-        return self.factors_of(emit(self, (x,)))
+        return self.factors_of(emit(self, (x,)), x)
 
-    def factors_of(self, node: Node) -> list[Node]:
-        """The factors that ``node`` is."""
-        count = len(self.heights(node.operands[0]))
-        return [take_slice(node, self.spec(node, k, node.shape[:-2])) for k in range(count)]
+    def factors_of(self, node: Node, x: Node) -> list[Node]:
+        """The factors of ``x`` that ``node`` is."""
+        return [take_slice(node, spec) for spec in self.specs(x, node.shape[:-2])]
+
+    def placed(self, x: Node, factors: Sequence[Node | None]) -> Node:
+        """Factors of ``x``, or what flows to them, as one below the other, with zeros for those that are None."""
+        heights = self.heights(x)
+        pairs = [(k, f) for k, f in enumerate(factors) if f is not None]
+        k, first = pairs[0]
+        lead = first.shape[: first.ndim - (1 if heights[k] is None else 2)]
+        specs = self.specs(x, lead)
+        return assemble([f for _, f in pairs], (*lead, self._rows(x), _width(x)), [specs[k] for k, _ in pairs])
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
-        made = self.tangents(node.operands[0], *self.factors_of(node), tangent)
-        shape = (*tangent.shape[:batch], *node.shape)
-        return assemble(made, shape, [self.spec(node, k, shape[:-2]) for k in range(len(made))])
+        factors = self.factors_of(node, source)
+        return self.placed(source, self.tangents(Found(source, factors, node.primitive is APART), tangent))
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         direction = input_node("tangent", source.shape, source.dtype)
-        specs = [self.spec(node, k, ct.shape[:-2]) for k in range(len(self.heights(source)))]
-        made = self.tangents(source, *self.factors_of(node), direction)
-        return SWEEP[0](made, _pieces_of(ct, specs), [direction], batch)[0]
+        pieces = self.pieces(source, ct)
+        read = [_columns_read(p) for p in pieces]
+        found = Found(source, self.factors_of(node, source), node.primitive is APART, read)
+        return SWEEP[0](self.tangents(found, direction), pieces, [direction], batch)[0]
+
+    def pieces(self, x: Node, ct: Node) -> list[Node | None]:
+        """What a cotangent of all factors holds of each; None where it is known to be zero."""
+        return _pieces_of(ct, self.specs(x, ct.shape[:-2]))
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         made = self._evaluate(values[0])
@@ -98,15 +138,16 @@ class Values(ByTangent):
 
     def __init__(self, name: str, evaluate: Callable[[np.ndarray], np.ndarray], factors: Factors) -> None:
         self.name = name
-        self._evaluate, self._factors = evaluate, factors
+        self.factors = factors
+        self._evaluate = evaluate
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
-        whole, dtype, _ = self._factors.infer(operands, ())
-        is_real = dtype.kind == "c" and self._factors is not EIG
+        whole, dtype, _ = self.factors.infer(operands, ())
+        is_real = dtype.kind == "c" and self.factors is not EIG
         return (*whole[:-2], whole[-1]), np.dtype(f"f{dtype.itemsize // 2}") if is_real else dtype, False
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
-        made = self._factors.tangents(source, *self._factors.factors(source), tangent)[0]
+        made = self.factors.tangents(Found(source, self.factors.factors(source)), tangent)[0]
         return real(made) if made.is_complex and not node.is_complex else made
 
     def evaluate(self, params: Params, *values: Any) -> Any:
@@ -198,51 +239,47 @@ def _computed(x: Node) -> np.dtype:
     return np.result_type(x.dtype, np.float32) if x.differentiable else np.dtype(np.float64)
 
 
-def _diagonal_mask(size: Dim) -> Node:
-    if not isinstance(size, int):
-        return cast(identity((size,)), np.dtype(bool))
-    return made_constant(("diagonal", size), lambda: np.eye(size, dtype=bool))
+def _width(x: Node) -> Dim:
+    """How many vectors there are of each matrix; rows of a named number are as many as columns, or more."""
+    return min(x.shape[-2:]) if is_concrete(x.shape[-2:]) else x.shape[-1]
 
 
-def _over_gaps(own: Node, values: Node) -> Node:
-    """A matrix over ``λⱼ - λᵢ``; 0 on the diagonal and where it is 0.
-
-    NaN where the two are equal to rounding: the decomposition is that of a matrix nearby.
-    """
-    row, column = _sides(values)
-    gaps = subtract(row, column)
-    lead = lead_of(values, 1)
-    error = product(lead, [(absolute(values), "a")], "", 2 * float(np.finfo(values.dtype).eps))
-    alike = less_equal(absolute(gaps), expand_behind(error, len(lead), gaps.shape[-2:]))
-    diagonal = _diagonal_mask(gaps.shape[-1])
-    return gate(own, where(diagonal, 0, reciprocal(where(diagonal, 1, where(alike, math.nan, gaps)))))
-
-
-def _sides(values: Node) -> tuple[Node, Node]:
-    """A vector as the row, and as the column, of matrices."""
-    lead, n = values.shape[:-1], values.shape[-1]
-    return reshape(values, (*lead, 1, n)), reshape(values, (*lead, n, 1))
-
-
-def _eigh_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
-    """``dλ = diag(Vᴴ dA V)`` and ``dV = V (F ∘ Vᴴ dA V)`` with ``Fᵢⱼ = 1/(λⱼ - λᵢ)``, of the Hermitian part."""
-    lead, turned = lead_of(t, 2), conjugated(vectors)
+def _along_eigh(found: Found, t: Node) -> Node:
+    """``Vᴴ dA V``, of the Hermitian part."""
+    lead, vectors = lead_of(t, 2), found.factors[1]
     t = scale(add(t, adjoint(t)), literal(0.5))
     moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
-    own = product(lead, [(turned, "ia"), (moved, "ib")], "ab")
-    mixed = _over_gaps(own, real_of(values))
+    return product(lead, [(conjugated(vectors), "ia"), (moved, "ib")], "ab")
+
+
+def _turned_eigh(found: Found, skew: Node) -> list[Node | None]:
+    return [None, product(lead_of(skew, 2), [(found.factors[1], "ia"), (skew, "ab")], "ib")]
+
+
+def _moved_eigh(found: Found, by: Node) -> Node:
+    lead, vectors = lead_of(found.a, 2), found.factors[1]
+    return product(lead, [(vectors, "ia"), (by, "a"), (conjugated(vectors), "ja")], "ij")
+
+
+def _eigh_tangents(found: Found, t: Node) -> list[Node]:
+    """``dλ = diag(Vᴴ dA V)`` and ``dV = V (F ∘ Vᴴ dA V)`` with ``Fᵢⱼ = 1/(λⱼ - λᵢ)``, of the Hermitian part."""
+    lead, (values, vectors) = lead_of(t, 2), found.factors
+    t = scale(add(t, adjoint(t)), literal(0.5))
+    moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
+    mixed = over_gaps(_along_eigh(found, t), real_of(values), found.read[1], found.apart)
     return [
-        product(lead, [(turned, "ia"), (moved, "ia")], "a"),
+        product(lead, [(conjugated(vectors), "ia"), (moved, "ia")], "a"),
         product(lead, [(vectors, "ia"), (mixed, "ab")], "ib"),
     ]
 
 
-def _eig_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
+def _eig_tangents(found: Found, t: Node) -> list[Node]:
     """``dΛ = diag(V⁻¹ dA V)`` and ``dV = V (F ∘ V⁻¹ dA V)``, less what is along each vector: their norm is 1."""
-    lead, left = lead_of(t, 2), inverse(vectors)
+    lead, (values, vectors) = lead_of(t, 2), found.factors
+    left = inverse(vectors)
     moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
     own = product(lead, [(left, "ai"), (moved, "ib")], "ab")
-    mixed = _over_gaps(own, values)
+    mixed = over_gaps(own, values, found.read[1], False)
     turned = product(lead, [(vectors, "ia"), (mixed, "ab")], "ib")
     along = product(lead, [(conjugated(vectors), "ib"), (turned, "ib")], "b")
     return [
@@ -251,35 +288,46 @@ def _eig_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
     ]
 
 
-def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node]:
+def _along_svd(found: Found, t: Node) -> Node:
+    """The Hermitian part of ``Uᴴ dA V``."""
+    lead, (_, u, w) = lead_of(t, 2), found.factors
+    moved = product(lead, [(t, "ij"), (conjugated(w), "jb")], "ib")
+    own = product(lead, [(conjugated(u), "ia"), (moved, "ib")], "ab")
+    return scale(add(own, adjoint(own)), literal(0.5))
+
+
+def _turned_svd(found: Found, skew: Node) -> list[Node | None]:
+    lead, (_, u, w) = lead_of(skew, 2), found.factors
+    du, dw = [product(lead, [(v, "ia"), (s, "ab")], "ib") for v, s in ((u, skew), (w, conjugated(skew)))]
+    return [None, du, dw]
+
+
+def _moved_svd(found: Found, by: Node) -> Node:
+    lead, (_, u, w) = lead_of(found.a, 2), found.factors
+    return product(lead, [(u, "ia"), (by, "a"), (w, "ja")], "ij")
+
+
+def _svd_tangents(found: Found, t: Node) -> list[Node]:
     """Of ``A = U S Wᵀ``, ``V`` the conjugate of ``W``: with ``D = Uᴴ dA V`` and ``Fᵢⱼ = 1/(sⱼ² - sᵢ²)``
 
     ``dS = Re diag D``, ``dU = U (F ∘ (D S + S Dᴴ)) + (I - U Uᴴ) dA V S⁻¹`` and
     ``dV = V (F ∘ (S D + Dᴴ S)) + (I - V Vᴴ) dAᴴ U S⁻¹``. No square of a singular value is taken, which may be too
-    large or too small: ``F`` is a share ``s/(sᵢ + sⱼ)`` over the gap ``sⱼ - sᵢ``.
+    large or too small: both turn by ``(D + Dᴴ)/(2 (sⱼ - sᵢ))``, and against each other by ``(D - Dᴴ)/(2 (sᵢ + sⱼ))``.
     """
-    lead, v, s = lead_of(t, 2), conjugated(w), real_of(values)
-    one_by = reciprocal(s)
+    a, lead, (values, u, w) = found.a, lead_of(t, 2), found.factors
+    v, s = conjugated(w), real_of(values)
     moved = product(lead, [(t, "ij"), (v, "jb")], "ib")
     own = product(lead, [(conjugated(u), "ia"), (moved, "ib")], "ab")
     back = adjoint(own)
+    half = literal(0.5)
+    with_each, against = scale(add(own, back), half), scale(subtract(own, back), half)
 
-    row, column = _sides(s)
-    both = add(row, column)
-    both = where(equal(both, 0), 1, both)
-    shares = divide(row, both), divide(column, both)
+    def mixed(read: Node | None, join: Callable[[Node, Node], Node]) -> Node:
+        return join(over_gaps(with_each, s, read, found.apart), over_sums(against, s, read))
 
-    def mixed(*sides: Node) -> Node:
-        parts = [product(lead, [(own, "ab"), (share, "ab")], "ab") for own, share in zip(sides, shares, strict=True)]
-        return _over_gaps(add(*parts), s)
-
-    inner = mixed(own, back)
-    if a.is_complex:  # the phase between the two vectors
-        unit = cast(_diagonal_mask(s.shape[-1]), s.dtype)
-        phase = scale(subtract(own, back), literal(0.5))
-        inner = add(inner, product(lead, [(unit, "ab"), (one_by, "b"), (phase, "ab")], "ab"))
-    du = product(lead, [(u, "ia"), (inner, "ab")], "ib")
-    dv = product(lead, [(v, "ia"), (mixed(back, own), "ab")], "ib")
+    du = product(lead, [(u, "ia"), (mixed(found.read[1], add), "ab")], "ib")
+    dv = product(lead, [(v, "ia"), (mixed(found.read[2], subtract), "ab")], "ib")
+    one_by = reciprocal(s)
     if a.shape[-2] != s.shape[-1]:
         rest = subtract(moved, product(lead, [(u, "ia"), (own, "ab")], "ib"))
         du = add(du, product(lead, [(rest, "ib"), (one_by, "b")], "ib"))
@@ -305,12 +353,13 @@ def dependent_columns(r: Node) -> Node:
     return less_equal(own, whole)
 
 
-def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
+def _qr_tangents(found: Found, t: Node) -> list[Node]:
     """With ``M = Qᴴ dA R⁻¹`` and the skew ``Ω`` that is ``M`` below the diagonal: ``dQ = dA R⁻¹ - Q (M - Ω)``,
     ``dR = (M - Ω) R``; further columns ``Y`` of a wide matrix are ``Qᴴ Y`` in ``R``. NaN where a column depends on
     those before it: there ``Q`` is no function of the matrix.
     """
-    lead, n, whole = lead_of(t, 2), turned.shape[-1], turned
+    a, (q, whole) = found.a, found.factors
+    lead, n = lead_of(t, 2), whole.shape[-1]
     own_columns, further = (0, n, 1), (n, a.shape[-1] - n, 1)
 
     def columns(x: Node, which: tuple[Dim, Dim, int]) -> Node:
@@ -318,7 +367,7 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
 
     r = transposed(take_slice(whole, (*full(whole.shape[:-2]), own_columns, *full(whole.shape[-1:]))))
     dependent = dependent_columns(r)
-    regular = where(logical_and(_diagonal_mask(n), _sides(dependent)[0]), 1, r)
+    regular = where(logical_and(diagonal_mask(n), sides(dependent)[0]), 1, r)
     defined = where(dependent, math.nan, literal(1.0))
     moved = product(lead, [(columns(t, own_columns), "ij"), (inverse(regular), "jk"), (defined, "k")], "ik")
     own = product(lead, [(conjugated(q), "ia"), (moved, "ib")], "ab")
@@ -326,7 +375,7 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
     skew = product(lead, [(below, "ab"), (own, "ab")], "ab")
     skew = subtract(skew, adjoint(skew))
     if q.is_complex:
-        unit = cast(_diagonal_mask(n), below.dtype)
+        unit = cast(diagonal_mask(n), below.dtype)
         skew = add(skew, product(lead, [(unit, "ab"), (subtract(own, adjoint(own)), "ab")], "ab", 0.5))
     upper = subtract(own, skew)
     dq = subtract(moved, product(lead, [(q, "ia"), (upper, "ab")], "ib"))
@@ -350,6 +399,23 @@ def _pieces_of(ct: Node, specs: Sequence[Spec]) -> list[Node | None]:
     return made
 
 
+def _columns_read(ct: Node | None) -> Node | None:
+    """Which columns a cotangent of vectors reads; None for all.
+
+    A zero that is structure is not read; others may be zeros of what multiplies the vectors alone.
+    """
+    if ct is None or not ct.masked:
+        return None
+    n = ct.shape[-1]
+    if ct.primitive is ASSEMBLE and isinstance(n, int):
+        read = np.zeros(n, bool)
+        for spec in ct.params[1]:
+            read[as_index(spec)[-1]] = True
+        return made_constant(("columns read", n, read.tobytes()), lambda: read)
+    labels = tuple(range(ct.ndim))
+    return not_equal(contract([cast(not_equal(ct, 0), np.dtype(int))], [labels], labels[-1:], ct.shape), 0)
+
+
 def _svd(a: np.ndarray) -> tuple[np.ndarray, ...]:
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return s, u, vh.mT
@@ -367,9 +433,21 @@ def _qr(a: np.ndarray) -> tuple[np.ndarray, ...]:
     return q, r.mT
 
 
-EIGH = Factors("eigh", np.linalg.eigh, lambda x: (None, x.shape[-1]), _eigh_tangents)
+EIGH = Factors(
+    "eigh",
+    np.linalg.eigh,
+    lambda x: (None, x.shape[-1]),
+    _eigh_tangents,
+    Turns(_along_eigh, _turned_eigh, _moved_eigh),
+)
 EIG = Factors("eig", np.linalg.eig, lambda x: (None, x.shape[-1]), _eig_tangents, is_complex=True)
-SVD = Factors("svd", _svd, lambda x: (None, x.shape[-2], x.shape[-1]), _svd_tangents)
+SVD = Factors(
+    "svd",
+    _svd,
+    lambda x: (None, x.shape[-2], x.shape[-1]),
+    _svd_tangents,
+    Turns(_along_svd, _turned_svd, _moved_svd),
+)
 QR = Factors("qr", _qr, lambda x: (x.shape[-2], x.shape[-1]), _qr_tangents)
 EIGVALSH = Values("eigvalsh", np.linalg.eigvalsh, EIGH)
 EIGVALS = Values("eigvals", np.linalg.eigvals, EIG)

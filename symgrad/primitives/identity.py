@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .batching import Batching
 
 _marks = itertools.count()
+#: operations whose value is that of their first operand; the last three are in ``equal_values``
+IDENTITIES = ("mark", "stop_gradient", "custom", "apart", "unknown", "rare")
 
 
 class Mark(Primitive):

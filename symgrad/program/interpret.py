@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from .node import Node, emit_again
+from .node import Node, ancestors, emit_again
 from .program import Program
 
 Value = TypeVar("Value")
@@ -22,6 +22,15 @@ def evaluated(node: Node, operands: Sequence[Any]) -> Any:
 def rebuilt(node: Node, operands: Sequence[Node]) -> Node:
     """The node on other operands, in the active graph; itself where these are its own."""
     return node if tuple(operands) == node.operands else emit_again(node, tuple(operands))
+
+
+def with_others(output: Node, others: Mapping[Node, Node], left: Collection[Node]) -> Node:
+    """``output`` made of ``others`` in the place of nodes, but for what is ``left``, in the active graph."""
+    image = dict(others)
+    for node in ancestors([output], left):
+        if node not in image and any(o in image for o in node.operands):
+            image[node] = emit_again(node, tuple([image.get(o, o) for o in node.operands]))
+    return image.get(output, output)
 
 
 def walk(

@@ -18,6 +18,7 @@ from ..kernels.native.compiler import toolchain
 from ..kernels.native.kernel import NativeKernel
 from ..kernels.native.writer import Functions
 from ..passes.constants import fold_constants
+from ..passes.rare import without_rare
 from ..program.program import Program
 from ..program.verify import verify
 from ..tracing.trace import as_followed
@@ -340,7 +341,7 @@ def on_backends(checks: Sequence[Check], order: int, backends: Collection[str]) 
 def _compiled(programs: Sequence[Program]) -> list[NativeKernel | None]:
     """The compiled kernels, by one run of the compiler, which must not fail; None where there is nothing to compile."""
     functions = Functions()
-    codes = [NativeCode(fold_constants(optimized(program)), functions) for program in programs]
+    codes = [NativeCode(fold_constants(optimized(without_rare(program)[0])), functions) for program in programs]
     runs = [code.writer.runs for code in codes]
     return [NativeKernel(code, code.build()) if some else None for code, some in zip(codes, runs, strict=True)]
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..differentiation.cotangents import accumulate
 from ..differentiation.edges import active_edges
 from ..differentiation.forward import forward_sweep
-from ..differentiation.reverse import accumulate, reverse_sweep
+from ..differentiation.reverse import reverse_sweep
 from ..errors import ArgumentError, DtypeError
 from ..primitives.contraction import contract, scale
 from ..primitives.contraction import identity as delta

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..differentiation.cotangents import cotangents_of
 from ..differentiation.edges import active_edges
-from ..differentiation.reverse import cotangents_of
 from ..errors import ArgumentError
 from ..primitives.casting import flow_as
 from ..primitives.contraction import contract

@@ -21,6 +21,7 @@ from ..kernels.kernel import lower, optimized
 from ..kernels.sparse import SparseBlock
 from ..named_dims import is_shapes, parameters_of
 from ..passes.cofactors import written_out
+from ..passes.rare import without_rare
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
@@ -180,7 +181,7 @@ def _guarded(entry: TraceEntry) -> tuple[Program, tuple[Node, ...], Program]:
     with entry.program.graph:
         held = [_holds(n, v) for n, v in zip(entry.branches.outputs, entry.taken, strict=True)]
     traced = entry.program.with_outputs((*entry.program.outputs, *dict.fromkeys(held)))
-    together = optimized(written_out(traced))
+    together = optimized(written_out(without_rare(traced)[0]))
     count = len(entry.program.outputs)
     return together.with_outputs(together.outputs[:count]), together.outputs[count:], traced
 

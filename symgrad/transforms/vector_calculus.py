@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..differentiation.cotangents import accumulate
 from ..differentiation.laplacian import forward_laplacian
-from ..differentiation.reverse import accumulate, reverse_sweep
+from ..differentiation.reverse import reverse_sweep
 from ..differentiation.structure.structured_tangents import dense
 from ..differentiation.structure.traces import trace_of
 from ..errors import ArgumentError, DtypeError, ShapeError

@@ -9,6 +9,7 @@ from checks import derivatives, rules
 from extreme_points import extreme, random_chain
 from fuzzing import expect_right, report, seeds
 from random_programs import OUTSIDE, SMOOTH, TIED
+from spectral_programs import random_spectral, wrong_with
 
 #: chains of functions in one program
 _TOGETHER = 16
@@ -38,6 +39,16 @@ def test_far_out_and_at_the_ends_of_floats():
             wrong += [f"{chain}: {message}" for chain, message in extreme(chains).items()]
     report("extreme points", count, 0, wrong)
     assert not wrong, "\n".join(wrong)
+
+
+def test_matrices_with_equal_eigenvalues():
+    wrong = []
+    for seed in seeds(0.03):
+        program = random_spectral(seed)
+        message = wrong_with(program)
+        wrong += [f"seed {seed}: {message}\n" + "\n".join(program.text)] if message else []
+    report("equal eigenvalues", len(seeds(0.03)), 0, wrong)
+    assert not wrong, "\n\n".join(wrong)
 
 
 def test_every_backend_precision_and_layout():

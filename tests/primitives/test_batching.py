@@ -9,6 +9,7 @@ from operands import draw
 from registered import distinct
 
 from symgrad import jvp, vjp, vmap
+from symgrad.differentiation.across_equal_values import LIMIT
 from symgrad.errors import TracingError
 from symgrad.passes.block_axes import BlocksBefore
 from symgrad.passes.tall_matrices import TriangleOfRows
@@ -253,5 +254,5 @@ def test_every_primitive_declares_its_batching():
         is_own = kind.__module__.startswith("symgrad.")  # other tests have theirs
         if is_own and not issubclass(kind, Leaf) and kind.vmap is Primitive.vmap:
             missing.append(kind)
-    # kernels alone have Viewed, and blocks BlocksBefore and TriangleOfRows; lu is of one matrix
-    assert set(missing) == {Primitive, Structural, Viewed, LUOrder, BlocksBefore, TriangleOfRows}
+    # kernels alone have Viewed, and blocks BlocksBefore and TriangleOfRows; lu is of one matrix; no value has a limit
+    assert set(missing) == {Primitive, Structural, Viewed, LUOrder, BlocksBefore, TriangleOfRows, type(LIMIT)}

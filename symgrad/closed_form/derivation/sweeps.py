@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from ...differentiation.cotangents import accumulate, cotangents_of
 from ...differentiation.edges import active_edges
 from ...differentiation.forward import forward_sweep
-from ...differentiation.reverse import accumulate, cotangents_of
 from ...primitives.contraction import expand
 from ...primitives.elementwise import Elementwise
 from ...primitives.functions import terms_of

@@ -15,6 +15,7 @@ import sympy
 
 from ...primitives.elementwise import Elementwise
 from ...primitives.external import External
+from ...primitives.identity import IDENTITIES
 from ...program.node import Node
 from ...program.program import Program
 from .. import symbols
@@ -59,7 +60,7 @@ class Translation:
             return self._einsum(node, polys)
         if name == "gate":
             return self._product(node, polys)
-        if name in _IDENTITIES:
+        if name in IDENTITIES:
             return polys[0]
         if name == "cast":
             if node.dtype.kind != "f" and node.operands[0].dtype.kind == "f":
@@ -258,7 +259,6 @@ _OF_TRUTH = {
     "invert": "logical_not",
 }
 _ON_BITS = (*_OF_TRUTH, "ldexp")
-_IDENTITIES = ("mark", "stop_gradient", "custom")
 _POWERS = {
     "square": Fraction(2),
     "sqrt": Fraction(1, 2),

@@ -23,7 +23,7 @@ from ...primitives.selection import SCATTER, assemble, full, gather
 from ...primitives.shaping import reshape
 from ...program.dims import Dim, Shape
 from ...program.node import Node, emit
-from ..reverse import accumulate
+from ..cotangents import accumulate
 from .index_maps import (
     Affine,
     Label,

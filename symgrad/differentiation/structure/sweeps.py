@@ -14,8 +14,8 @@ from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
 from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit, originating
+from ..cotangents import accumulate
 from ..edges import active_edges
-from ..reverse import accumulate
 from .index_maps import Label, Lookup, index_array, positions
 from .linear_maps import has_structure, is_contracted, map_of
 from .rules import through

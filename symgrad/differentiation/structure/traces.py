@@ -8,7 +8,7 @@ from ...primitives.contraction import EINSUM, contract
 from ...primitives.primitive import dim_value
 from ...program.dims import Shape
 from ...program.node import Node
-from ..reverse import accumulate
+from ..cotangents import accumulate
 from .index_maps import Label, Unsolved
 from .solving import equated
 from .structured_tangents import Labels, StructuredTangent, dense, product

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...primitives.identity import IDENTITIES
 from ...primitives.matrix_functions import DECOMPOSITIONS
 from ...primitives.selection import Spec
 from ...program.dims import Shape, is_concrete
@@ -144,7 +145,7 @@ def _decomposed(w: ArrayWriter, node: Node) -> tuple[str, bool]:
 #: primitive -> what writes it
 STATEMENTS: dict[str, Statement] = {
     "einsum": lambda w, n: w.contraction(n),
-    **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), n.operands[0] in w.fresh)),
+    **dict.fromkeys(IDENTITIES, lambda w, n: (w.read(n.operands[0]), n.operands[0] in w.fresh)),
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), True),
     "slice": _sliced,
     "reshape": lambda w, n: (w.call("reshape", w.own(n), shape=w.shape(n.shape)), False),

@@ -10,12 +10,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...primitives.identity import IDENTITIES
 from ...primitives.windows import even_steps
 from ...program.dims import Dim, Shape, normal
 from ...program.node import Node
 from .language import Index
-
-IDENTITIES = ("mark", "stop_gradient", "custom")
 
 
 class View(NamedTuple):

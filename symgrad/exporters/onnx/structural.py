@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedOperation
+from ...primitives.identity import IDENTITIES
 from ...primitives.primitive import literal_value
 from ...program.dims import is_concrete, normal, size
 from ...program.node import Node
@@ -264,8 +265,6 @@ RULES: dict[str, Any] = {
     "convolve": _convolve,
     "reshape": lambda g, n, x: g.reshape(x, n.params[0]),
     "cast": lambda g, n, x: x.astype(n.dtype),
-    "mark": lambda g, n, x: x,
-    "stop_gradient": lambda g, n, x: x,
-    "custom": lambda g, n, x, *_: x,
+    **dict.fromkeys(IDENTITIES, lambda g, n, x, *_: x),
     **linalg.RULES,
 }

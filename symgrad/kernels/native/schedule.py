@@ -13,8 +13,9 @@ from ...emit.loops.nests import MAX_ROW
 from ...emit.loops.placement import Placement
 from ...emit.loops.regions import Block, Put, Read, Reduction, Region, Step, loops_of
 from ...emit.loops.sinking import sink
-from ...emit.loops.views import IDENTITIES, View, moved, own_places, relabelled, whole
+from ...emit.loops.views import View, moved, own_places, relabelled, whole
 from ...primitives.contraction import EINSUM
+from ...primitives.identity import IDENTITIES
 from ...primitives.loop import Loop, Piece
 from ...primitives.primitive import Leaf
 from ...primitives.scan import PART, SCAN

@@ -1,0 +1,18 @@
+"""What the rules of single nodes leave out of a derivative, since it is a limit of several of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..program.node import Node
+from .across_equal_values import across_equal_values
+from .across_kinks import across_kinks
+from .edges import ActiveEdges
+
+
+def with_limits(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequence[Node], ActiveEdges]:
+    """``outputs`` with what else their derivatives by ``wrt`` are, and their active edges; so sweeps begin.
+
+    Values may be others where derivatives are limits, and are nobody's.
+    """
+    return across_kinks(across_equal_values(outputs, wrt), wrt)
