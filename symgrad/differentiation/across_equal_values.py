@@ -34,14 +34,14 @@ from ..primitives.functions import (
 )
 from ..primitives.identity import MARK
 from ..primitives.linalg import adjoint, real_of
-from ..primitives.primitive import EXAMPLE, INPUT, Params, Primitive, input_node, made_constant
+from ..primitives.primitive import CONSTANT, EXAMPLE, INPUT, LITERAL, Params, Primitive, input_node, made_constant
 from ..primitives.selection import concatenate, full, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import Shape, is_concrete
 from ..program.interpret import with_others
 from ..program.node import Node, ancestors, emit
 from .cotangents import cotangents_of
-from .edges import active_edges
+from .edges import ActiveEdges, active_edges
 from .tangents import pushed
 
 #: ``o`` is the gap times ``h`` to this part, as far as the next order of the gap goes; values are closer than 10⁻⁷
@@ -50,12 +50,15 @@ _TO_FIRST_ORDER = 0.01
 _ROUNDINGS = 4096
 
 
-def across_equal_values(outputs: Sequence[Node], wrt: Collection[Node]) -> Sequence[Node]:
-    """``outputs`` with what their derivatives by ``wrt`` are where values of decompositions are equal."""
+def across_equal_values(outputs: Sequence[Node], wrt: Collection[Node], edges: ActiveEdges) -> Sequence[Node]:
+    """``outputs`` with what their derivatives by ``wrt``, along ``edges``, are where values of matrices are equal.
+
+    ``outputs`` themselves where nothing is decomposed.
+    """
     sources = set(wrt)
     of: dict[Node, list[Node]] = {}  # decompositions, and what stands for each
-    for node in active_edges(outputs, sources):
-        if node not in sources and (node.primitive is APART or is_decomposed(node)):
+    for node in edges:
+        if (node.primitive is APART or is_decomposed(node)) and node not in sources:
             whole = node.operands[0] if node.primitive is APART else node
             of.setdefault(whole, [whole]).append(node)
     if not any(isinstance(whole.primitive, Factors) for whole in of):
@@ -121,16 +124,11 @@ class _Limit(Primitive):
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         y, *others = node.operands
         own, edges = _Equal(others), active_edges([y], others)
-        flow = cotangents_of(edges, [y], [ct], batch).get(own.factors)
-        if flow is None:
-            return None
-        stand_in = input_node("turn", own.any_matrix.shape, own.vectors.dtype)
-        by_turn = _transposed(own.turns.turned(own.found, stand_in), own.pieces(flow), stand_in, batch)
+        by_turn = own.by_turn(edges, y, ct, batch)
         if by_turn is None:
             return None
-        moved, turned = own.moved(by_turn, ct)
-        most = own.size_of(_total(absolute(by_turn)), _total(absolute(moved)))
-        is_smooth = own.is_smooth(_skew(by_turn), multiply(_skew(moved), own.by_gap), _skew(turned), most)
+        is_smooth = _is_smooth(own, edges, y, (ct, batch) if _is_known(ct) or not y.shape else (_any(y), 0))
+        moved, _ = own.moved(by_turn, ct)
         quotient = multiply(by_turn, where(own.equal, math.nan, own.exact))
         slope = gate(own.close, where(is_smooth, multiply(moved, own.turn), quotient))
         direction = input_node("tangent", own.a.shape, own.a.dtype)
@@ -167,10 +165,8 @@ class _Equal:
         self.by_gap = multiply(gaps, self.turn)
         is_gap = logical_and(other, logical_not(self.equal))
         self.exact = where(is_gap, reciprocal(where(is_gap, gaps, 1.0)), 0.0)
-        #: a matrix that is nothing special, of those that vectors are multiplied by
-        dtype, numbers = self.vectors.dtype, np.cos(np.arange(n * n) ** 2 + 1.0).reshape(n, n)
-        made = made_constant(("any matrix", n, dtype.str), lambda: numbers.astype(dtype))
-        self.any_matrix = expand(made, (*self.values.shape[:-1], n, n))
+        #: of those that vectors are multiplied by
+        self.any_matrix = _any(self.vectors, (*self.values.shape[:-1], n, n))
 
     def size_of(self, x: Node, moved: Node) -> Node:
         """Of what ``x`` is a sum; what of it may be rounding is in proportion, since values are rounded too."""
@@ -187,9 +183,14 @@ class _Equal:
         """The tangent of the factors where vectors turn by this matrix."""
         return self._primitive.placed(self.a, self.turns.turned(self.found, matrix))
 
-    def pieces(self, ct: Node) -> list[Node | None]:
-        """The cotangent of each factor."""
-        return self._primitive.pieces(self.a, ct)
+    def by_turn(self, edges: ActiveEdges, y: Node, ct: Node, batch: int) -> Node | None:
+        """How ``y``, weighed by ``ct``, changes with the entries of the matrix that the vectors turn by."""
+        flow = cotangents_of(edges, [y], [ct], batch).get(self.factors)
+        if flow is None:
+            return None
+        stand_in = input_node("turn", self.any_matrix.shape, self.vectors.dtype)
+        pieces = self._primitive.pieces(self.a, flow)
+        return _transposed(self.turns.turned(self.found, stand_in), pieces, stand_in, batch)
 
     def moved(self, x: Node, constant: Node) -> tuple[Node, Node]:
         """The change of ``x`` where the values move at their speeds and the vectors stay, and where close ones turn.
@@ -230,9 +231,36 @@ class _Equal:
                     yield node, less_equal(rest, size)
 
 
+def _is_smooth(own: _Equal, edges: ActiveEdges, y: Node, probe: tuple[Node, int]) -> Node:
+    """Whether ``y`` so weighed is a smooth function, for each pair of vectors.
+
+    Weights that come from elsewhere may be zero by chance: others have to find it smooth.
+    """
+    ct, batch = probe
+    by_turn = own.by_turn(edges, y, ct, batch)
+    assert by_turn is not None
+    moved, turned = own.moved(by_turn, ct)
+    most = own.size_of(_total(absolute(by_turn)), _total(absolute(moved)))
+    return own.is_smooth(_skew(by_turn), multiply(_skew(moved), own.by_gap), _skew(turned), most)
+
+
 def _one_over_gaps(speeds: np.ndarray) -> np.ndarray:
     gaps = speeds - speeds[:, None]
     return np.divide(1.0, gaps, out=np.zeros_like(gaps), where=gaps != 0)
+
+
+def _any(like: Node, shape: Shape | None = None) -> Node:
+    """Numbers that are nothing special along the last two axes, of this shape, or that of an array."""
+    shape = like.shape if shape is None else shape
+    own = tuple([d if isinstance(d, int) else 1 for d in shape[-2:]])
+    numbers = np.cos(np.arange(math.prod(own)) ** 2 + 1.0).reshape(own)
+    made = made_constant(("any numbers", own, like.dtype.str), lambda: numbers.astype(like.dtype))
+    return expand(made, shape)
+
+
+def _is_known(x: Node) -> bool:
+    """Whether it is made of constants alone."""
+    return all(n.primitive in (CONSTANT, LITERAL) for n in ancestors([x]) if not n.operands)
 
 
 def _skew(x: Node) -> Node:

@@ -27,12 +27,14 @@ from .tangents import pushed, tangent_of
 _ALONE = 8
 
 
-def across_kinks(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequence[Node], ActiveEdges]:
+def across_kinks(
+    outputs: Sequence[Node], wrt: Collection[Node], edges: ActiveEdges
+) -> tuple[Sequence[Node], ActiveEdges]:
     """``outputs`` with what their derivatives by ``wrt`` lack where sizes are zero, and their active edges.
 
-    What is added is 0 wherever the derivatives so far are right, and alters no value that is asked for.
+    ``edges`` are those of ``outputs`` as they are. What is added is 0 wherever the derivatives so far are right, and
+    alters no value that is asked for.
     """
-    edges = active_edges(outputs, wrt)
     kinks = _kinks(edges)
     if not kinks:
         return outputs, edges
@@ -44,7 +46,7 @@ def across_kinks(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequen
 def of_squares(derivatives: Sequence[Node | None], wrt: Collection[Node]) -> list[Node | None]:
     """Second derivatives, and third ones along a curve, made in one sweep, with what they are where sizes are zero."""
     outputs = [d for d in derivatives if d is not None]
-    whole, edges = across_kinks(outputs, wrt)
+    whole, edges = across_kinks(outputs, wrt, active_edges(outputs, wrt))
     kinks = [kink for f in _factors(edges, outputs) for kink in islice(kinks_of(f), 1) if not kink.numerator.is_literal]
     found = iter([_sum([w, *(_of_square(o, k) for k in kinks)]) for w, o in zip(whole, outputs, strict=True)])
     return [None if d is None else next(found) for d in derivatives]

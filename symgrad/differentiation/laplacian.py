@@ -28,9 +28,10 @@ from .tangents import tangent_of
 @collector_paused()
 def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node | None]:
     """The Laplacian of each output by all elements of ``wrt``; None where it is zero."""
-    if any(is_decomposed(n) for n in active_edges(outputs, wrt)):  # what a node adds is a limit where values are equal
+    edges = active_edges(outputs, wrt)
+    if any(map(is_decomposed, edges)):  # what a node adds is a limit where values are equal
         return [_of_sweeps(o, wrt) for o in outputs]
-    outputs, edges = across_kinks(outputs, wrt)
+    outputs, edges = across_kinks(outputs, wrt, edges)
     every = ancestors(outputs)
     still = set(every).difference(moving(every, wrt))
     sweeps = [_Tangents(w, still) for w in wrt]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from ..program.node import Node
 from .across_equal_values import across_equal_values
 from .across_kinks import across_kinks
-from .edges import ActiveEdges
+from .edges import ActiveEdges, active_edges
 
 
 def with_limits(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequence[Node], ActiveEdges]:
@@ -15,4 +15,6 @@ def with_limits(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequenc
 
     Values may be others where derivatives are limits, and are nobody's.
     """
-    return across_kinks(across_equal_values(outputs, wrt), wrt)
+    edges = active_edges(outputs, wrt)
+    whole = across_equal_values(outputs, wrt, edges)
+    return across_kinks(whole, wrt, edges if whole is outputs else active_edges(whole, wrt))

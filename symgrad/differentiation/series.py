@@ -23,7 +23,7 @@ from ..program.interpret import rebuilt
 from ..program.node import Node, ancestors
 from .across_kinks import across_kinks, of_squares
 from .cotangents import accumulate
-from .edges import edges_of, moving
+from .edges import active_edges, edges_of, moving
 from .tangents import tangent_of
 
 #: a node and the order of a derivative of it
@@ -40,7 +40,7 @@ def derivatives_along(
 
     The result is built in the active graph; its size is linear in the number of nodes.
     """
-    outputs, _ = across_kinks(outputs, curve)
+    outputs, _ = across_kinks(outputs, curve, active_edges(outputs, curve))
     series = _Series(outputs, curve)
     found = [[series.derivative(o, k) for k in range(1, order + 1)] for o in outputs]
     return [[*own[:1], *of_squares(own[1:], curve)] for own in found]

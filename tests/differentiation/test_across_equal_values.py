@@ -283,3 +283,18 @@ def test_slopes_by_tangents_and_cotangents():
     assert np.sum(by_tangent * direction) == pytest.approx(along, rel=1e-12)
     by_weight = sg.grad(lambda s: np.sum(direction * sg.grad(lambda a: s * fn(a))(a)))(1.5)
     assert by_weight == pytest.approx(along, rel=1e-12)
+
+
+def test_weights_that_are_zero_by_chance():
+    """A loop that gives vectors on as they are has no slope, though the weight of all that is made of them is zero."""
+    fn = lambda a: np.sum(WEIGHTS * ((lambda w, v: (v * np.log(w)) @ v.T)(*decomposed_in_a_loop(a))))  # noqa: E731
+    a = np.eye(3)
+    assert np.isnan(sg.grad(fn)(a)).any()
+    along = sg.vjp(lambda a: np.linalg.eigh(a)[1], a)
+    pulled = along[1] if isinstance(along, tuple) else along
+    assert np.isnan(np.asarray(pulled(np.zeros((3, 3))))).any()
+
+
+def decomposed_in_a_loop(a):
+    found = sg.fori_loop(0, 2, lambda i, c: tuple(np.linalg.eigh((c[1] * c[0]) @ c[1].T)), tuple(np.linalg.eigh(a)))
+    return found[0], found[1]
