@@ -203,15 +203,15 @@ class _Equal:
         turn = self.turned(gate(self.close, _skew(self.any_matrix)))
         matrix = self.turns.moved(self.found, speeds)
         move = {n: _first_of_two(gate(moves_so, matrix)) for n, moves_so in self._moving_with(matrix)}
-        move |= {
-            self.a: _first_of_two(matrix),
-            self.factors: _stacked([self._primitive.placed(self.a, [speeds]), turn]),
-        }
+        # rules of custom functions and roots read what has not been kept apart
+        move[self.a] = _first_of_two(matrix)
+        move[self.factors] = move[self._whole] = _stacked([self._primitive.placed(self.a, [speeds]), turn])
+        others = [*self._others, *(n.operands[0] for n in self._others)]
         for node in self._others:
             own = node.operands[0]
             if isinstance(own.primitive, Values) and own.operands == self._whole.operands:
-                move[node] = _first_of_two(speeds)
-        (made,) = pushed(active_edges([x], {*move, *self._others, constant}), [x], move, 1)
+                move[node] = move[own] = _first_of_two(speeds)
+        (made,) = pushed(active_edges([x], {*move, *others, constant}), [x], move, 1)
         if made is None:
             zero = zeros_of(x.shape, x.dtype)
             return zero, zero
