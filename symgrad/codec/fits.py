@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..primitives.decompositions import has_turns
 from ..program.dims import Dim, Shape
 from ..program.node import Node
 from .forms import Wrong
@@ -247,7 +248,7 @@ def knots(params: tuple, operands: Operands, sizes: Sizes) -> None:
 def apart(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """A decomposition whose vectors turn into each other, and the matrices that it is of."""
     own, a = operands
-    if own.primitive.name not in ("eigh", "svd", "eigvalsh", "svdvals", "least_squares_values"):
+    if not has_turns(own.primitive):
         raise Wrong(f"needs eigenvalues or singular values, and has {own.primitive.name}")
     sizes.require_alike(a.shape, own.operands[0].shape, "the matrices and those that were decomposed")
     if a.dtype != own.operands[0].dtype:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from ..primitives.contraction import contract, expand, gate
-from ..primitives.decompositions import Factors, Found, Values
+from ..primitives.decompositions import Factors, Found, Values, has_turns
 from ..primitives.equal_values import APART, any_close, any_of, close_pairs, diagonal_mask, equal_pairs, gaps_of
 from ..primitives.external import zeros_of
 from ..primitives.functions import (
@@ -72,8 +72,7 @@ def across_equal_values(outputs: Sequence[Node], wrt: Collection[Node], edges: A
 
 def is_decomposed(node: Node) -> bool:
     """Whether a node is values or vectors of matrices, whose slopes are limits where values are equal."""
-    factors = node.primitive.factors if isinstance(node.primitive, Values) else node.primitive
-    return isinstance(factors, Factors) and factors.turns is not None and is_concrete(node.shape)
+    return has_turns(node.primitive) and is_concrete(node.shape)
 
 
 def _whole(output: Node, others: Mapping[Node, Node], wrt: Collection[Node]) -> Node:
@@ -127,8 +126,14 @@ class _Limit(Primitive):
         by_turn = own.by_turn(edges, y, ct, batch)
         if by_turn is None:
             return None
-        is_smooth = _is_smooth(own, edges, y, (ct, batch) if _is_known(ct) or not y.shape else (_any(y), 0))
-        moved, _ = own.moved(by_turn, ct)
+        moved, turned = own.moved(by_turn, ct)
+        probe = by_turn, moved, turned
+        if y.shape and not _is_known(ct):  # weights that come from elsewhere may be zero by chance: others have to do
+            weights = _any(y)
+            by_others = own.by_turn(edges, y, weights, 0)
+            assert by_others is not None
+            probe = by_others, *own.moved(by_others, weights)
+        is_smooth = own.is_smooth_by(*probe)
         quotient = multiply(by_turn, where(own.equal, math.nan, own.exact))
         slope = gate(own.close, where(is_smooth, multiply(moved, own.turn), quotient))
         direction = input_node("tangent", own.a.shape, own.a.dtype)
@@ -179,6 +184,11 @@ class _Equal:
         is_expected = less_equal(absolute(subtract(change, expected)), most)
         return logical_and(is_expected, less_equal(absolute(turned), multiply(16 * math.sqrt(rounding), size)))
 
+    def is_smooth_by(self, by_turn: Node, moved: Node, turned: Node) -> Node:
+        """The same of each pair of vectors, by how the function changes as they turn, and what that becomes."""
+        most = self.size_of(_total(absolute(by_turn)), _total(absolute(moved)))
+        return self.is_smooth(_skew(by_turn), multiply(_skew(moved), self.by_gap), _skew(turned), most)
+
     def turned(self, matrix: Node) -> Node:
         """The tangent of the factors where vectors turn by this matrix."""
         return self._primitive.placed(self.a, self.turns.turned(self.found, matrix))
@@ -197,6 +207,16 @@ class _Equal:
 
         What is ``constant`` is so, and other factors are.
         """
+        others = [*self._others, *(n.operands[0] for n in self._others)]
+        (made,) = pushed(active_edges([x], {*self._move, *others, constant}), [x], self._move, 1)
+        if made is None:
+            zero = zeros_of(x.shape, x.dtype)
+            return zero, zero
+        return _at(made, 0), _at(made, 1)
+
+    @cached_property
+    def _move(self) -> dict[Node, Node]:
+        """The tangents of what moves with the values, and of what turns with the vectors."""
         lead, dtype = self.values.shape[:-1], self.values.dtype
         row = made_constant(("speeds", self._width, dtype.str), lambda: self._speeds.astype(dtype))
         speeds = expand(row, (*lead, self._width))
@@ -206,16 +226,11 @@ class _Equal:
         # rules of custom functions and roots read what has not been kept apart
         move[self.a] = _first_of_two(matrix)
         move[self.factors] = move[self._whole] = _stacked([self._primitive.placed(self.a, [speeds]), turn])
-        others = [*self._others, *(n.operands[0] for n in self._others)]
         for node in self._others:
             own = node.operands[0]
             if isinstance(own.primitive, Values) and own.operands == self._whole.operands:
                 move[node] = move[own] = _first_of_two(speeds)
-        (made,) = pushed(active_edges([x], {*move, *others, constant}), [x], move, 1)
-        if made is None:
-            zero = zeros_of(x.shape, x.dtype)
-            return zero, zero
-        return _at(made, 0), _at(made, 1)
+        return move
 
     def _moving_with(self, matrix: Node) -> Iterator[tuple[Node, Node]]:
         """Arguments that the matrix is made of and may be read beside it, and whether it moves as they do.
@@ -229,19 +244,6 @@ class _Equal:
                     rest = _total(absolute(subtract(along, matrix)))
                     size = multiply(_ROUNDINGS * float(np.finfo(self.values.dtype).eps), _total(absolute(matrix)))
                     yield node, less_equal(rest, size)
-
-
-def _is_smooth(own: _Equal, edges: ActiveEdges, y: Node, probe: tuple[Node, int]) -> Node:
-    """Whether ``y`` so weighed is a smooth function, for each pair of vectors.
-
-    Weights that come from elsewhere may be zero by chance: others have to find it smooth.
-    """
-    ct, batch = probe
-    by_turn = own.by_turn(edges, y, ct, batch)
-    assert by_turn is not None
-    moved, turned = own.moved(by_turn, ct)
-    most = own.size_of(_total(absolute(by_turn)), _total(absolute(moved)))
-    return own.is_smooth(_skew(by_turn), multiply(_skew(moved), own.by_gap), _skew(turned), most)
 
 
 def _one_over_gaps(speeds: np.ndarray) -> np.ndarray:

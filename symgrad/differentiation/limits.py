@@ -13,7 +13,7 @@ from .edges import ActiveEdges, active_edges
 def with_limits(outputs: Sequence[Node], wrt: Collection[Node]) -> tuple[Sequence[Node], ActiveEdges]:
     """``outputs`` with what else their derivatives by ``wrt`` are, and their active edges; so sweeps begin.
 
-    Values may be others where derivatives are limits, and are nobody's.
+    They stand for their derivatives alone: nothing reads their values.
     """
     edges = active_edges(outputs, wrt)
     whole = across_equal_values(outputs, wrt, edges)

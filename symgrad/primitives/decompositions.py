@@ -28,7 +28,7 @@ from .elementwise import conjugated
 from .equal_values import APART, diagonal_mask, over_gaps, over_sums, sides
 from .functions import absolute, add, less_equal, logical_and, not_equal, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
-from .primitive import SWEEP, ByTangent, Params, Stacked, input_node, literal, made_constant
+from .primitive import SWEEP, ByTangent, Params, Primitive, Stacked, input_node, literal, made_constant
 from .selection import ASSEMBLE, Spec, as_index, assemble, concatenate, full, take_slice
 from .shaping import reshape
 
@@ -152,6 +152,12 @@ class Values(ByTangent):
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return self._evaluate(values[0])
+
+
+def has_turns(primitive: Primitive) -> bool:
+    """Whether an operation gives values of matrices, or vectors that turn into each other where values are equal."""
+    factors = primitive.factors if isinstance(primitive, Values) else primitive
+    return isinstance(factors, Factors) and factors.turns is not None
 
 
 class PseudoInverse(ByTangent):
