@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 
 from ...errors import BackendError
+from ...program.collector import collector_paused
 from ...program.program import Program
 from . import compiler
 from .points import for_loops
@@ -32,8 +33,9 @@ class NativeCode:
     def writer(self) -> NativeWriter:
         """The plan; a ``cached_property`` of Python 3.11 would make a call wait for the plan of another program."""
         if self._writer is None:
-            writer = NativeWriter(for_loops(self.program), self._functions)
-            self._python = writer.write()
+            with collector_paused():
+                writer = NativeWriter(for_loops(self.program), self._functions)
+                self._python = writer.write()
             self._writer = writer
         return self._writer
 
