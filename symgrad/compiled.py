@@ -236,10 +236,11 @@ class CompiledFunction:
         host = Host(varying, trace)
         try:
             self.latest = entry = self._new_entry(*call.stand_ins(), key, trace, host)
-            return entry, host.inputs(call.leaves, ints_of(call.key)) or call.leaves
+            assert entry.host is not None  # that of the attempt that got through
+            return entry, entry.host.inputs(call.leaves, ints_of(call.key)) or call.leaves
         except NotAValue as needed:
             which: Collection[int] = needed.which
-        except Exception:  # the function's own, or it takes nothing but an int
+        except Exception:  # the function's own, or it takes nothing but an int: it has no effects, and runs again
             which = ()
         host.close()
         entry = None if which else self._serving(call)
@@ -260,12 +261,9 @@ class CompiledFunction:
         def run(trace: Trace, host: Host | None) -> TraceEntry:
             return self._traced(args, kwargs, trace, host, guards)
 
-        try:
-            trace, entry = self._attempts.made(trace, host, guards, run)
-        except Exception:
-            if host is not None:  # it is run again, of the numbers themselves
-                guards.undo()
-            raise
+        if host is not None and guards.has_effects:
+            raise NotAValue(())  # which may need another run
+        trace, entry = self._attempts.made(trace, host, guards, run)
         trace.let_go()
         guards.watch_weights(entry.weights_read)
         if self.cache and key is not None:

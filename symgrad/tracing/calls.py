@@ -2,9 +2,9 @@
 
 A function of Python and NumPy that wants plain numbers (``float(x)``, ``math.sin(x)``, ``np.array([x[0], 1.0])``), or
 writes into an array, cannot be answered by the traced values alone. So where a trace meets one, the function is traced
-again with its calls followed: the user's functions run in code that hands every call over (``rewriting``, or ``names``
-where there is no source), functions of libraries are called as they are, or as declared in ``dispatch.CALLS``, and the
-arrays that they make are ``LocalArray``. Nothing outside of these runs changes.
+again with its calls followed: the user's functions run in code that hands every call over (``rewriting``), functions
+of libraries are called as they are, or as declared in ``dispatch.CALLS``, and the arrays that they make are
+``LocalArray``. Nothing outside of these runs changes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ from .library_code import concerns, is_closed, is_declared, is_library_code, lib
 from .local_array import LocalArray, holds_traced, unwrapped
 from .long_loops import some_steps
 from .making import Joined
-from .names import Names, remade, with_instance, with_names
 from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import is_stand_in
@@ -55,7 +54,7 @@ from .text import as_read
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
-from .users_values import as_taken
+from .users_values import as_taken, own_method
 
 #: modules that declare what calls give, by being imported
 ROOMS = (
@@ -88,6 +87,12 @@ class _Calls:
         elif isinstance(function, type):
             if not is_library_module(function.__module__):
                 return _made(function, args, kwargs)
+        elif kind is operator.methodcaller:
+            made_by, given = function.__reduce__()
+            given, named = (*getattr(made_by, "args", ()), *given), getattr(made_by, "keywords", {})
+            return self.call(getattr(args[0], given[0]), *given[1:], **named)
+        elif kind is np.ufunc and len(args) == 1 and (own := own_method(function, args[0])) is not None:
+            return self.call(own)
         elif kind not in _NUMPYS:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
@@ -118,17 +123,13 @@ class _Calls:
 
     def read(self, function: Callable, code: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What the Python code of a library gives, which ``function`` runs."""
-        with said_of(function):
+        name = getattr(function, "__qualname__", type(function).__name__)
+        with said_of(function), mistakes(f"{getattr(function, '__module__', '')}.{name}"):
             return _of_library(code, args, kwargs)
 
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``np.r_[…]`` and ``np.c_[…]``."""
         return Joined(value, unlabelled) if (value is np.r_ or value is np.c_) and current() is not None else value
-
-    def outside(self, value: Any) -> Any:
-        """What stands for a value that code without source reads from outside."""
-        is_array = type(value) is np.ndarray and value.dtype.kind in "biufc" and current() is not None
-        return LocalArray.of(value, is_foreign=True) if is_array else self.indexed(value)
 
     def operate(self, operation: str, left: Any, right: Any) -> Any:
         """``left + right``, or what the operation is: by the methods of a library's class, where there is one."""
@@ -302,8 +303,7 @@ def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -
 
 
 def _of_instance(method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    inner = followed(method.__func__)
-    return inner(with_instance(inner, method.__self__), *args, **kwargs)
+    return followed(method.__func__)(method.__self__, *args, **kwargs)
 
 
 def _of_library(code: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -334,15 +334,18 @@ def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 
 def followed(function: FunctionType) -> FunctionType:
-    """A function of the user with its calls followed."""
+    """A function of the user with its calls followed; itself where there is no source, which the trace notes."""
     code = function.__code__
-    hook = _hook(code.co_filename)
-    if hook in code.co_consts or type(function.__globals__) is Names:
+    if _hook(code.co_filename) in code.co_consts:
         return function
     new = _followed_code(code, code.co_filename)
     if new is None:
-        return with_names(function, hook)
-    return remade(function, new, function.__globals__, function.__closure__)
+        running().without_source = code
+        return function
+    made = FunctionType(new, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+from .effects import CHANGING_METHODS
 
 #: what reads by a name that it is given, the place of that name among its arguments, and where it looks
 _BY_NAME = {
@@ -43,6 +47,14 @@ _NOISE = ("CACHE", "PRECALL", "PUSH_NULL", "KW_NAMES", "NOP", "RESUME", "COPY_FR
 _VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _LOADS = (*_VARIABLES, "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FAST", "LOAD_CONST")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+#: what stores elsewhere than in local names, or hands over to others
+_EFFECTS = frozenset(
+    (
+        *("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "DELETE_GLOBAL"),
+        *("STORE_NAME", "DELETE_NAME", "BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL", "CALL_INTRINSIC_2"),
+    )
+)
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Steps = list[dis.Instruction]
 
@@ -53,8 +65,9 @@ class CodeReads(NamedTuple):
     ``seeds`` are what makes generators of numbers only, or of variables of the module, which are named; of
     ``skipped`` the next item is taken and dropped; ``computed`` says where names are looked up that are not written
     down: in ``attributes``, the module's ``globals``, those of all ``functions``, or among the ``modules``. It
-    ``constructs`` where it may make an instance of a class that it does not name, and ``asks_truth`` where it compares
-    with True or False by ``is``.
+    ``constructs`` where it may make an instance of a class that it does not name, ``asks_truth`` where it compares with
+    True or False by ``is``. It ``has_effects`` where it stores elsewhere than in local names, yields, enters a ``with``
+    or calls something for another end than its value.
     """
 
     names: frozenset[str]
@@ -65,6 +78,7 @@ class CodeReads(NamedTuple):
     computed: frozenset[str]
     constructs: bool
     asks_truth: bool
+    has_effects: bool
 
     def seeded(self, space: Mapping[str, Any]) -> set[str]:
         """What makes generators from numbers only, in a module with these variables."""
@@ -93,7 +107,20 @@ def code_reads(code: types.CodeType) -> CodeReads:
             steps[k].opname == "IS_OP" and any(type(s.argval) is bool for s in steps[max(k - 2, 0) : k])
             for steps, k in places
         ),
+        any(_has_effects(c) for c in codes),
     )
+
+
+def _has_effects(code: types.CodeType) -> bool:
+    steps = list(dis.get_instructions(code))
+    if any(i.opname in _EFFECTS for i in steps) or (code.co_flags & _SUSPENDS and code.co_name != "<genexpr>"):
+        return True
+    if any(i.opname in _ATTRIBUTES and i.argval in CHANGING_METHODS for i in steps):
+        return True
+    outer = code.co_freevars
+    if any(i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer for i in steps):
+        return True
+    return any(i.opname.startswith("CALL") and n.opname == "POP_TOP" for i, n in itertools.pairwise(steps))
 
 
 def with_nested(code: types.CodeType) -> Iterator[types.CodeType]:

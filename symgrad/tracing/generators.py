@@ -24,19 +24,6 @@ LOOKS_AT_STATE = frozenset(
 )
 
 
-def put_back(generator: Any, state: Any) -> None:
-    """A generator in a state that ``state_of`` gave before; what is no generator of common use stays as it is."""
-    if isinstance(generator, random.Random):
-        generator.setstate(state)
-    elif type(generator) is np.random.RandomState and type(state) is tuple:
-        key, place, has_gauss, gauss = state
-        generator.set_state(("MT19937", np.frombuffer(key, np.uint32), place, has_gauss, gauss))
-    elif type(generator) is np.random.RandomState:
-        generator.set_state(pickle.loads(state).get_state(legacy=False))
-    elif isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = pickle.loads(state).bit_generator.state
-
-
 def state_of(generator: Any) -> Any:
     """All that the next numbers of a generator follow from; of a cache how many results it has computed."""
     if isinstance(generator, CACHED):

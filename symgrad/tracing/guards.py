@@ -5,7 +5,6 @@ What cannot change is remembered by identity, what can by content.
 
 from __future__ import annotations
 
-import pickle
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
@@ -112,59 +111,6 @@ class Guards:
             return False
         return all(map(_same_content, self._arrays))
 
-    def restore(self) -> None:
-        """Write back what has changed, in dicts, lists, sets, cells, attributes, arrays and data of pandas."""
-        for cell, value in self._cells:
-            if cell_content(cell) is not value:
-                cell.cell_contents = value
-        for read, holder, values in self._parts:
-            if isinstance(read, itemgetter):
-                _put_back(holder, dict(zip(read.__reduce__()[1], values)))
-        for present, absent, namespace in self._absent:
-            for name in present & absent:
-                if not isinstance(namespace[name], types.ModuleType):  # which stays imported
-                    del namespace[name]
-        tables = {
-            id(value): pickle.loads(content)
-            for read, value, content in self._contents
-            if read is pickle.dumps and type(value).__module__.startswith("pandas.") and read(value) != content
-        }
-        for mapping, keys, values in [*((mapping, (), ()) for mapping in self._empty), *self._mappings]:
-            values = tuple([_replaced(v, tables) for v in values])
-            if not _same_members(mapping, keys, values):
-                known = dict(zip(keys, values, strict=True))
-                if isinstance(mapping, dict):
-                    known |= {name: value for name, value in mapping.items() if isinstance(value, types.ModuleType)}
-                    dict.clear(mapping)
-                    _put_back(mapping, known)
-        for cls, keys, values in self._classes:
-            with LOCK:
-                _put_back_into_class(cls, dict(zip(keys, [_replaced(v, tables) for v in values], strict=True)))
-        for members, value, keys, values in self._members:
-            now, attributes = members(value), getattr(value, "__dict__", {})
-            if members is not vars and now.keys() <= attributes.keys() and not _same_members(now, keys, values):
-                attributes.clear()
-                attributes.update(zip(keys, values, strict=True))
-        for sequence, items in self._sequences:
-            if len(sequence) != len(items) or not all(map(is_, sequence, items)):
-                kind = next(kind for kind in _SEQUENCES if isinstance(sequence, kind))
-                kind.clear(sequence)
-                _SEQUENCES[kind](sequence, items)
-        for read, holder, key, value in self._read:
-            if read(holder, key) is value:
-                continue
-            if isinstance(key, types.MemberDescriptorType):
-                key.__delete__(holder) if value is MISSING else key.__set__(holder, value)
-            elif read is cell_content:  # it was empty
-                del holder.cell_contents
-        for known in self._arrays:
-            if known.array.shape == known.shape and known.array.flags.writeable and not _same_content(known):
-                content, plain = known.content, _plain(known.array)
-                if isinstance(content, bytes):
-                    plain[...] = np.frombuffer(content, known.dtype).reshape(known.shape)
-                else:
-                    _as_it_lies(plain)[...] = content
-
     def held(self) -> Iterator[Any]:
         """What can be written to of that which is remembered as a whole: dicts, lists and cells."""
         yield from self._empty
@@ -260,29 +206,6 @@ def cell_content(cell: types.CellType, _: Any = None) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
-
-
-def _replaced(value: Any, others: Mapping[int, Any]) -> Any:
-    """``value``, or what stands for it in ``others``; the same for the items of a tuple."""
-    if type(value) is tuple and any(id(v) in others for v in value):
-        return tuple([others.get(id(v), v) for v in value])
-    return others.get(id(value), value)
-
-
-def _put_back(mapping: dict[Any, Any], known: Mapping[Any, Any]) -> None:
-    for key, value in known.items():
-        if dict.get(mapping, key, MISSING) is not value:
-            dict.__setitem__(mapping, key, value)
-
-
-def _put_back_into_class(cls: type, known: Mapping[str, Any]) -> None:
-    now = own_members(cls)
-    for name in {*now, *known}:
-        value = known.get(name, MISSING)
-        if value is MISSING:
-            delattr(cls, name)
-        elif now.get(name, MISSING) is not value:
-            setattr(cls, name, value)
 
 
 def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> bool:

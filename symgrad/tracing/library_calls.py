@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice, takewhile
-from types import FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ _CONVERSIONS = (
     *("ndarray", "lib"),
 )
 #: modules that stand between a function whose calls are followed and what it calls
-_HOOKS = (*(f"symgrad.tracing.{m}" for m in ("calls", "computed", "names", "vectorizing")),)
+_HOOKS = (*(f"symgrad.tracing.{m}" for m in ("calls", "computed", "vectorizing")),)
 #: packages whose functions are part of the language
 _LANGUAGE = ("builtins", "math", "cmath", "symgrad")
 
@@ -109,6 +109,17 @@ def asks_to_follow(error: Exception) -> bool:
     if isinstance(error, (ArgumentTypeError, DtypeError)):
         return False
     return isinstance(error, (TracingError, TypeError)) or _OF_NUMPY.match(str(error)) is not None
+
+
+def refuse_without_source(error: Exception, code: CodeType | None) -> None:
+    """An UnsupportedOperation where this code, whose calls could not be followed, has raised or passed on the error."""
+    if code is None or all(step.frame.f_code is not code for step in _steps(error.__traceback__)):
+        return
+    what, _, where = str(error).partition("\n  at ")
+    told = (
+        f"{what} The calls in {code.co_name} are followed by its source, which it has not: define it in a file or cell."
+    )
+    raise UnsupportedOperation(told + (f"\n  at {where}" if where else "")) from error
 
 
 def refuse_in_pandas() -> None:
@@ -310,8 +321,7 @@ def _looked_up(at: Step) -> tuple[Any, str, list[str], bool] | None:
         root = root.value
     if not isinstance(root, ast.Name):
         return None
-    space = at.frame.f_globals
-    names = (at.frame.f_locals, getattr(space, "space", space), vars(builtins))
+    names = (at.frame.f_locals, at.frame.f_globals, vars(builtins))
     value = next((space[root.id] for space in names if root.id in space), None)
     path = root.id
     while isinstance(value, ModuleType) and attributes:

@@ -22,6 +22,7 @@ import numpy as np
 from ..errors import is_library, is_symgrads
 from ..program.node import active_graph, next_serial
 from .dispatch import place_of_out
+from .effects import PURE, WRITING
 from .library_code import is_declared
 from .local_array import LocalArray
 from .rewriting import is_closed, straight_function, straight_loop_at
@@ -37,17 +38,6 @@ ALIKE = 7
 LONG, _LONGER = 4096, 4
 _NUMBERS = frozenset((bool, int, float, complex, np.float64, np.float32, np.int64))
 _PLAIN = frozenset((*_NUMBERS, str, type(None), type(...), Tracer, LocalArray))
-#: functions without a rule that choose by no value, and keep nothing
-_PURE = frozenset(
-    (
-        *(abs, pow, sum, len, tuple, list),
-        *(np.eye, np.identity, np.zeros, np.ones, np.diff, np.flip, np.cross, np.atleast_1d, np.atleast_2d),
-        *(np.hstack, np.vstack, np.column_stack, np.matrix_transpose, np.trapezoid),
-        *(np.linalg.matrix_power, np.linalg.outer, np.linalg.matmul, np.linalg.vecdot, np.linalg.trace),
-    )
-)
-#: declared functions that write into an array that they are given
-_WRITING = frozenset(("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle"))
 _FUNCTIONS = (type, BuiltinFunctionType, FunctionType, type(np.sum))
 _DEPTH = 3  # of containers in one another that are looked through
 
@@ -344,9 +334,9 @@ def _inside(function: Any) -> tuple[list[tuple[Straight, Any, frozenset[str]]], 
     if instance is not None or type(function) not in _FUNCTIONS:
         raise _Unknown
     owner = getattr(function, "__self__", None)  # as the state of random numbers is
-    if (owner is not None and type(owner) is not ModuleType) or getattr(function, "__name__", "") in _WRITING:
+    if (owner is not None and type(owner) is not ModuleType) or getattr(function, "__name__", "") in WRITING:
         raise _Unknown
-    if function not in _PURE and not is_declared(function):
+    if function not in PURE and not is_declared(function):
         raise _Unknown
     return [], []
 

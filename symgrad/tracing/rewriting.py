@@ -11,7 +11,9 @@ import __future__
 import ast
 import functools
 import linecache
+import sys
 import threading
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, cast
 
@@ -71,8 +73,8 @@ def _found(code: CodeType) -> CodeType | None:
         return None
     flags = code.co_flags & _FUTURE
     with _parsing:  # Python 3.11 parses badly in two threads at a time
-        for by_statement in (False, True):
-            for old, new in _compiled(code.co_filename, lines, flags, by_statement):
+        for way in _WAYS:
+            for old, new in _compiled(code.co_filename, lines, flags, way):
                 if old == code or (_place(old) == _place(code) and _is_of(code, new)):
                     return new
     return None
@@ -89,17 +91,13 @@ def _is_of(code: CodeType, new: CodeType) -> bool:
 
 
 @functools.lru_cache(maxsize=_FILES)
-def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> list[tuple[CodeType, CodeType]]:
-    """All functions in a file: as they are, and with the stand-in taking their calls.
-
-    Notebooks compile one statement after the other, and Python makes other code of a statement that does not see what
-    the file has imported.
-    """
+def _compiled(
+    filename: str, lines: tuple[str, ...], flags: int, way: Callable[[str, str], list[ast.Module]]
+) -> list[tuple[CodeType, CodeType]]:
+    """All functions in a file: as they are, and with the stand-in taking their calls."""
     try:
-        tree = ast.parse("".join(lines), filename)
-        modules = [ast.Module([node], []) for node in tree.body] if by_statement else [tree]
         pairs = []
-        for module in modules:
+        for module in way("".join(lines), filename):
             old = compile(module, filename, "exec", flags, dont_inherit=True)
             new = compile(_Calls().visit(module), filename, "exec", flags, dont_inherit=True)
             olds, news = _functions(old), _functions(new)
@@ -109,6 +107,29 @@ def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: b
     except (SyntaxError, ValueError, RecursionError, SystemError):
         return []
     return pairs
+
+
+def _as_one(text: str, filename: str) -> list[ast.Module]:
+    return [ast.parse(text, filename)]
+
+
+def _by_statement(text: str, filename: str) -> list[ast.Module]:
+    """As notebooks do; Python makes other code of a statement that does not see what the file has imported."""
+    return [ast.Module([node], []) for node in ast.parse(text, filename).body]
+
+
+def _by_pytest(text: str, filename: str) -> list[ast.Module]:
+    """With ``assert`` as pytest writes it."""
+    rewrite = getattr(sys.modules.get("_pytest.assertion.rewrite"), "rewrite_asserts", None)
+    if rewrite is None or "assert" not in text:
+        return []
+    tree = ast.parse(text, filename)
+    rewrite(tree, text.encode(), filename)
+    return [tree]
+
+
+#: how Python may have been given a file
+_WAYS = (_as_one, _by_statement, _by_pytest)
 
 
 def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:

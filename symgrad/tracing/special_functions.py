@@ -102,6 +102,7 @@ def _primed(name: str, sign: int, factor: int = 1) -> Callable:
         if _constant(f"{name}p", "n", n) != int(n) or n < 0:
             raise ArgumentError.here(f"scipy.special.{name}p takes a whole n ≥ 0; it got {n!r}.")
         v, z, weight = _constant(f"{name}p", "v", v), Tracer(as_node(z)), 1.0
+        v = np.asarray(v) if n else v  # as SciPy does, whose results are of its precision then
         total = function(v - n, z)
         for k in range(1, n + 1):
             weight = sign * weight * (n - k + 1) / k

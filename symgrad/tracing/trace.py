@@ -96,6 +96,7 @@ class Trace:
         self.bindings: list[Binding] = []
         self._listed: dict[Node, str] = {}
         self.follow: Callable[[Callable], Callable] | None = None  # makes functions whose calls are followed, if any
+        self.without_source: CodeType | None = None  # of a function whose calls could not be followed
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.operands: dict[int, Any] = {}  # the DataFrames and sparse matrices that it has made, by identity
         self.sparse: dict[int, tuple[Any, ...]] = {}  # what stands for matrices of scipy, by their identity

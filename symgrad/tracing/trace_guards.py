@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TracingError
-from .generators import GLOBAL_GENERATORS, put_back, state_of
+from .generators import GLOBAL_GENERATORS, state_of
 from .guards import Guards, cell_content
 from .libraries import is_random
 from .local_array import LocalArray
@@ -28,6 +28,11 @@ _DEPTH = 3
 #: what is neither traced nor holds what is, of which namespaces and data are full
 _PLAIN = frozenset((float, int, bool, complex, str, bytes, type(None), type, np.ndarray, np.float64, np.ufunc))
 _PLAIN |= {FunctionType, BuiltinFunctionType, ModuleType}
+
+_CHANGED = (
+    "the function had changed what it reads when it turned out that its calls have to be followed, or all steps of a "
+    "loop traced. It is not run a second time; the next call is traced so from the start."
+)
 
 
 class TraceGuards(Guards):
@@ -42,6 +47,7 @@ class TraceGuards(Guards):
         self._weights = walk.weights
         self.classes = [*walk.classes]
         self.is_followed = walk.is_followed
+        self.has_effects = walk.has_effects
         self.caught = walk.caught
         self._generators = walk.generators + [(g, state_of(g)) for g in GLOBAL_GENERATORS]
 
@@ -51,20 +57,15 @@ class TraceGuards(Guards):
             if id(weight) not in read:
                 self.watch_array(weight)
 
-    def start_again(self, trace: Trace) -> Trace:
-        """A trace for another run in place of that of ``trace``."""
-        self.undo()
+    def may_run_again(self) -> bool:
+        """During the run, whether another in its place has the effects of one, and finds all as this one did."""
+        return not self.has_effects and self.sees_all() and self.unchanged()
+
+    def again(self, trace: Trace) -> Trace:
+        """A trace for another run in place of that of ``trace``; refused where that has changed what it read."""
+        if not self.unchanged():
+            raise TracingError.here(_CHANGED)
         return trace.anew()
-
-    def undo(self) -> None:
-        """Have what the function reads as it was before the run; random numbers are drawn as if that had not been."""
-        for generator, state in self._generators:
-            put_back(generator, state)
-        self.restore()
-
-    def is_untouched(self) -> bool:
-        """During the run, whether another in its place finds all as this one did; random numbers are put back."""
-        return self.sees_all() and self.unchanged()
 
     def sees_all(self) -> bool:
         """Whether the function reads nothing that no guard sees, random numbers apart."""

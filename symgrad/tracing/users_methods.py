@@ -1,5 +1,7 @@
-"""Methods and properties of users' classes, their calls followed where others than the user's code call them: Python,
-for ``abs(v)``, ``for x in v`` or ``v.a = x``, and libraries, as NumPy for ``np.exp(v)``.
+"""Special methods and properties of users' classes, their calls followed where Python or a library calls them.
+
+Python does for ``abs(v)``, ``for x in v`` or ``v.a = x``. A method with a name of its own stays what it is, for it may
+be kept and compared.
 
 While a trace that follows calls is running, the classes that the function can reach have ones that do so, and after it
 their own again. In another thread, where no trace is running, these do what the class's own do.
@@ -28,7 +30,7 @@ _PLAIN = {"__bool__": bool, "__len__": int, "__index__": int, "__int__": int, "_
 
 @contextmanager
 def followed_methods(classes: Iterable[type]) -> Iterator[None]:
-    """Inside, methods and properties of ``classes``, and of what these derive from, are followed."""
+    """Inside, special methods and properties of ``classes``, and of what these derive from, are followed."""
     own = {c for cls in classes for c in cls.__mro__ if not is_library_module(c.__module__)}
     taken: list[type] = []
     try:
@@ -68,7 +70,7 @@ def _following(name: str, own: Any) -> Any:
     """What stands in the place of an attribute of a class, if anything."""
     if type(own) is property:
         return property(*map(_as_followed, (own.fget, own.fset, own.fdel)), doc=own.__doc__)
-    if name in _LEFT or not _is_users(own):
+    if name in _LEFT or not (name.startswith("__") and name.endswith("__") and _is_users(own)):
         return None
     kind, method = _PLAIN.get(name), followed(own)
     return method if kind is None else functools.wraps(own)(lambda *args: kind(method(*args)))

@@ -31,6 +31,7 @@ import sympy
 
 from . import walked_values
 from .code_reads import code_reads
+from .effects import computes, holds_none
 from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, state_of
 from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
@@ -95,7 +96,7 @@ class Walk:
     It fills ``guards``. ``changing`` says what no guard can see, ``generators`` are those of random numbers with their
     state, ``weights`` the arrays that may be inputs of the trace, ``classes`` those of which the code may make
     instances (True) or meet some, ``names`` all that occur in it. ``is_followed`` where calls are to be followed from
-    the start.
+    the start, ``has_effects`` where a run may change what outlives it.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -103,7 +104,7 @@ class Walk:
         self.changing: set[str] = set()
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
-        self.is_followed = False
+        self.is_followed = self.has_effects = False
         self._catches: set[str] = set()
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
@@ -154,6 +155,7 @@ class Walk:
         """Remember ``value``, and put what it leads to on the list."""
         kind = type(value)
         guarded = getattr(kind, "_guarded", None)
+        self.has_effects |= not (guarded or holds_none(value, not is_library(kind.__module__)))
         if guarded is not None:
             self.pending += self.guards.watch_members_of(guarded, value)
             self.note_class(kind)
@@ -194,6 +196,7 @@ class Walk:
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
         asking = _ASKING & read or {"min", "max"} & reads.globals or solvers() & read
         self.is_followed |= bool(asking) or reads.asks_truth
+        self.has_effects |= reads.has_effects
         self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs
@@ -232,6 +235,7 @@ class Walk:
 
     def look_at_callable(self, function: Any) -> None:
         """A function of a library, or of C."""
+        self.has_effects |= not computes(function)
         what = changing(function)
         if what is not None:
             self.pending.append(Changing(what))
@@ -263,10 +267,12 @@ class Walk:
                 self._watch_whole(members)
                 continue
             asked = members.keys() if everything and is_asked(module.__name__) else ()
-            names = {*self.names, *asked, "__getattr__"} - done
+            names = {*self.names, *asked, *(() if is_library_module else ("__getattr__",))} - done
             done |= names
             if is_library_module:
-                self.pending += [v for v in map(members.get, names) if _leads_on(v)]
+                found = [members[name] for name in names if name in members]
+                self.has_effects |= not all(map(computes, found))
+                self.pending += filter(_leads_on, found)
                 names &= _DATA.get(module.__name__, set())
             self._watch_names(members, names)
             self.pending += [members[name] for name in names if name in members]
@@ -314,6 +320,7 @@ class Walk:
 
     def _type(self, cls: type) -> None:
         """A class that code can reach, and so make instances of."""
+        self.has_effects |= is_library(cls.__module__) and not computes(cls)
         self.note_class(cls)
         self._construct(cls)
         what = changing(cls)

@@ -5,6 +5,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.tracing.elements import KNOWN, Elements
+from symgrad.tracing.local_array import unwrapped
 from symgrad.tracing.tracer import Tracer
 
 X = np.arange(1.0, 7.0).reshape(2, 3)
@@ -39,7 +40,7 @@ def test_values_and_derivatives_go_where_the_numbers_say(name):
         elements, a, s = pieces_of(x)
         numbers = LAYOUTS[name](a, s)
         known = np.arange(numbers.size, dtype=float).reshape(numbers.shape) + 10
-        return Tracer(elements.assembled(numbers, known))
+        return Tracer(elements.assembled(unwrapped(numbers), unwrapped(known)))
 
     numbers = LAYOUTS[name](np.arange(6).reshape(2, 3), np.array(6))
     known = np.arange(numbers.size, dtype=float).reshape(numbers.shape) + 10
