@@ -7,7 +7,9 @@ that is not an array or a float. Where arguments declare shapes it holds these i
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Collection, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,14 @@ from .named_dims import Declared, Placeholder, Sizes
 from .program.dims import Shape
 from .tensor import Tensor
 from .tracing.host_scalars import MAX_INT
-from .tracing.instances import attributes_of
+from .tracing.instances import attributes_of, hides_content
 from .tracing.libraries import is_library
 from .tracing.plain_arrays import LABELS, plain_array
 from .tracing.trace import as_node
-from .tracing.tree import flatten, is_nested, nesting, replaced
+from .tracing.tree import LEAF, flatten, is_nested, mutable_in, nesting, replaced
 
+#: what is told apart by its value
+_BY_VALUE = frozenset((int, str, bytes, bool, type(None)))
 #: sizes of calls that are remembered
 _MAX_SIZES = 1024
 
@@ -49,8 +53,14 @@ class Call:
         for name, value in self.kwargs.items():
             key.append(name)
             self.wraps |= _read(value, self.leaves, key)
-        self.key = tuple(key)
+        self.key = (*key, *self._shared())
         return self
+
+    def _shared(self) -> tuple[int, ...]:
+        """Which of the lists, dicts and objects among the arguments are the same one; nothing where none are."""
+        held = [v for value in (*self.args, *self.kwargs.values()) if is_nested(value) for v in mutable_in(value)]
+        found = list(map(id, held))
+        return () if len(found) == len({*found}) else tuple(map(found.index, found))
 
     def read_named(self, by_place: Sequence[Any], by_name: Mapping[str, Any], known: dict[Any, Sizes]) -> Call:
         """Fill in the leaves, the sizes of the names that arguments declare, and the key without these sizes.
@@ -82,7 +92,7 @@ class Call:
                 known.clear()
             known[own] = sizes
         key.append(sizes.zeros)
-        self.key = tuple(key)
+        self.key = (*key, *self._shared())
         self.sizes = sizes
         return self
 
@@ -199,7 +209,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         return isinstance(value, Tensor)
     if is_nested(value):
         parts, structure = flatten(value)
-        key.append(structure)
+        key += (structure, *_odd_keys(structure))
         tensors = [_read(v, leaves, key) for v in parts]
         return any(tensors)
     try:
@@ -210,8 +220,32 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
             "hashable values, or tuples, lists, dicts and dataclasses of them; symgrad.extend.container registers a "
             "class of objects that hold data."
         ) from None
-    key.append((kind, value if kind.__eq__ is object.__eq__ or is_library(kind.__module__) else _Equal(value)))
+    key.append(setting(value))
     return False
+
+
+def setting(value: Any) -> tuple[type, Any]:
+    """What tells a value that is no array from others of other content, whatever its class says equals it."""
+    kind = type(value)
+    if kind in _BY_VALUE or issubclass(kind, Enum):
+        return kind, value
+    if kind is float or kind is complex:
+        return kind, np.array(value).tobytes()
+    if kind is tuple:
+        return kind, tuple(map(setting, value))
+    return kind, value if kind.__eq__ is object.__eq__ else _Content(value)
+
+
+def _odd_keys(structure: Any) -> list[Any]:
+    """Those keys of dicts in a structure that are no text, for 1 equals True and 1.0."""
+    if type(structure) is not tuple or structure[0] == "value":
+        return []
+    own = structure[1] if structure[0] == "dict" else ()
+    found = [setting(key) for key in own if type(key) is not str]
+    for inner in structure[-1]:
+        if inner != LEAF:
+            found += _odd_keys(inner)
+    return found
 
 
 def ints_of(key: tuple) -> list[int]:
@@ -263,8 +297,8 @@ class _Ints:
         self.fixed: set[int] = set()
 
 
-class _Equal:
-    """A value of a user's class that says itself what equals it: its attributes must be equal too."""
+class _Content:
+    """A value whose class says itself what equals it: what it holds must be the same too."""
 
     __slots__ = ("value",)
 
@@ -275,11 +309,30 @@ class _Equal:
         return hash(self.value)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Equal) or type(self.value) is not type(other.value):
+        if not isinstance(other, _Content):
             return False
-        return self.value is other.value or bool(
-            self.value == other.value and attributes_of(self.value) == attributes_of(other.value)
-        )
+        try:
+            return _is_same(self.value, other.value)
+        except Exception:  # what cannot be looked into, or holds itself, may be another
+            return False
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values hold the same: of the user's classes by their attributes, of others as they are pickled."""
+    kind = type(one)
+    if one is other or kind is not type(other):
+        return one is other
+    if kind in _BY_VALUE:
+        return one == other
+    if kind in (list, tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if kind is dict:
+        return _is_same(list(one.items()), list(other.items()))
+    if kind is np.ndarray and one.dtype.kind != "O":
+        return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    if not is_library(kind.__module__) and not hides_content(kind):
+        return _is_same(attributes_of(one), attributes_of(other))
+    return pickle.dumps(one) == pickle.dumps(other)
 
 
 def called_name(function: Any) -> str:

@@ -73,6 +73,7 @@ class Arguments:
         self.taken_as: list[tuple[str, Any, tuple[tuple[bool, Any], ...]]] = []
         self.host = host
         self.trace = trace
+        self._known: dict[int, tuple[Any, Any]] = {}  # what stands for lists, dicts and objects of the arguments
 
     def traced(self, label: str, value: Any) -> Any:
         """The argument as the function sees it while it is traced."""
@@ -81,7 +82,7 @@ class Arguments:
         self.taken_as.append((label, structure, given))
         self.names.append([])
         labels = [own if own == label else self._free(own) for own in leaf_labels(label, structure)]
-        return replaced(value, structure, map(self._leaf, labels, leaves))
+        return replaced(value, structure, map(self._leaf, labels, leaves), self._known)
 
     def _free(self, label: str) -> str:
         """What an array in an argument is called, where another argument, or another array, may have that name."""

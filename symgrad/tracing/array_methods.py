@@ -15,9 +15,19 @@ from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .labels import Labels, labels_of
-from .python_numbers import as_number, counted, held_like, is_count, is_number, of_any_size, operands
+from .python_numbers import (
+    as_number,
+    beyond_64_bits,
+    counted,
+    held_like,
+    is_count,
+    is_number,
+    of_any_size,
+    operands,
+    whole_number,
+)
 from .sizes import listed
-from .text import is_only_shown, readable_back, value_of_text
+from .text import is_only_shown, note_text, value_of_text
 from .trace import as_node, current, running, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
@@ -68,7 +78,9 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
         return lifted._with(_binary(self, template, sides[0], sides[1], lifted._array))
     if other is right and not self.shape and _is_reflected(kind, template):
         return NotImplemented
-    return as_number(type(self)(template(*operands((left, right)))), self._is_pythons and is_number(other))
+    is_pythons = self._is_pythons and is_number(other)
+    beyond = beyond_64_bits(template, left, right) if is_pythons else None
+    return beyond if beyond is not None else as_number(type(self)(template(*operands((left, right)))), is_pythons)
 
 
 def _is_reflected(kind: type, template: Elementwise) -> bool:
@@ -86,7 +98,7 @@ def _refuses_ufuncs(kind: type) -> bool:
 def _left(template: Elementwise) -> Operator:
     def operate(self: Any, other: Any) -> Any:
         kind = type(self)
-        if type(other) is kind and self._is_pythons is other._is_pythons:
+        if type(other) is kind and self._is_pythons is other._is_pythons and self._node.dtype.kind not in "iu":
             return as_number(kind(template(self._symgrad_node, other._symgrad_node)), self._is_pythons)
         return _binary(self, template, self, other, other)
 
@@ -209,11 +221,8 @@ class ArrayMethods:
     __ipow__, __imatmul__ = _in_place("pow"), _in_place("matmul")
     __iand__, __ior__, __ixor__ = _in_place("and_"), _in_place("or_"), _in_place("xor")
 
-    def _shown(self: Any, show: Callable[[Any], str], is_whole: bool = True) -> str:
-        """The text of the value in this run, guarded where it decides anything; where none is known, what it is.
-
-        ``is_whole``: all of its digits.
-        """
+    def _shown(self: Any, show: Callable[[Any], str]) -> str:
+        """The text of the value in this run, guarded where it is more than shown; where none is known, what it is."""
         trace, node = current(), self._symgrad_node
         if trace is None or not trace.has_value(node):
             if trace is not None and not is_only_shown():
@@ -224,7 +233,9 @@ class ArrayMethods:
             return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
         value = value_of_text(trace, node)
         text = show(value if self.__class__ is np.ndarray else value.item() if self._is_pythons else value[()])
-        return readable_back(trace, self, text) if is_whole and node.dtype.kind == "f" and not node.shape else text
+        if node.dtype.kind in "fc":
+            note_text(trace, node, text)
+        return text
 
     def __repr__(self: Any) -> str:
         return self._shown(repr)
@@ -233,7 +244,7 @@ class ArrayMethods:
         return self._shown(str)
 
     def __format__(self: Any, spec: str) -> str:
-        return self._shown(lambda value: format(np.asarray(value)[()], spec), is_whole=not spec)
+        return self._shown(lambda value: format(np.asarray(value)[()], spec))
 
     def __eq__(self: Any, other: Any) -> Any:
         return _binary(self, f.equal, self, other, other)
@@ -287,7 +298,7 @@ class ArrayMethods:
     def __round__(self: Any, digits: int | None = None) -> Any:
         made = np.round(self, digits or 0)
         if digits is None and not self.shape:
-            return made.astype(int).item()
+            return whole_number(round, self, made)
         return as_number(made, self._is_pythons)
 
     def is_integer(self: Any) -> bool:

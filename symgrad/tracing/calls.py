@@ -50,7 +50,7 @@ from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import is_stand_in
 from .sparse_operands import as_operand, become_traced, entries_to_write, is_matrix, is_operand
-from .text import as_read
+from .text import refuse_read_back
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
@@ -97,8 +97,13 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
+        made = self._called(function, args, kwargs)
         if trace.texts:
-            args = tuple([as_read(trace, function, v) if isinstance(v, str) else v for v in args])
+            refuse_read_back(trace, function, (getattr(function, "__self__", None), *args, *kwargs.values()), made)
+        return made
+
+    def _called(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What a function that is none of the user's gives."""
         if any(type(v) not in _COMMON for v in args):
             args = tuple([v if type(v) in _COMMON else as_taken(self.call, function, v) for v in args])
         if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):
@@ -144,8 +149,7 @@ class _Calls:
             left, right = (
                 making.array_of(v) if _is_list_beside(v, w) else v for v, w in ((left, right), (right, left))
             )
-        made = getattr(operator, operation)(left, right)
-        return local(made, ())
+        return local(getattr(operator, operation)(left, right))
 
     def negative(self, value: Any) -> Any:
         """``-value``: by the method of a library's class, where there is one."""

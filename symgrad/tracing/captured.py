@@ -14,9 +14,9 @@ _FEW = 64
 
 
 class Constants:
-    """The node of each array: the same array has the same until it is written to, and so have the same few numbers.
+    """The node of each array: the same array has the same while it holds the same, and so have the same few numbers.
 
-    So steps that make the same numbers anew are alike.
+    So steps that make the same numbers anew are alike. What can only be read may be a view of what is written to.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Constants:
     def of(self, array: np.ndarray) -> Node:
         """The node of ``array``."""
         found = self._nodes.get(id(array))
-        if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
+        if found is None or not _holds(found[1].params[0].value, array):
             found = self._nodes[id(array)] = (array, self._made(array))
         return found[1]
 
@@ -40,3 +40,8 @@ class Constants:
         if key not in self._few:
             self._few[key] = constant(captured)
         return self._few[key]
+
+
+def _holds(known: np.ndarray, array: np.ndarray) -> bool:
+    """Whether ``array`` is still what was ``known`` of it, to the bit."""
+    return known.shape == array.shape and known.dtype == array.dtype and known.tobytes() == array.tobytes()

@@ -74,8 +74,8 @@ def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> 
 
 
 def raise_if_zero(divisor: Node) -> None:
-    """Raise Python's ZeroDivisionError where the user's code catches it; guarded where it may be another number."""
-    if not running().has_value(divisor) or not is_caught():
+    """Raise Python's ZeroDivisionError of a whole number, and of others where the user's code catches it; guarded."""
+    if not running().has_value(divisor) or not (divisor.dtype.kind in "iub" or is_caught()):
         return
     is_zero = literal_value(divisor) == 0 if divisor.is_literal else running().guard(f.equal(divisor, 0))
     if is_zero:

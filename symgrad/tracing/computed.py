@@ -10,6 +10,7 @@ import functools
 import inspect
 import itertools
 import operator
+import sys
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, ValuesView
 from types import FunctionType, MethodType, ModuleType
@@ -26,6 +27,7 @@ from .labelled import LabelledTracer
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
+from .memory import owner_of
 from .python_numbers import held_as
 from .sizes import holds_size
 from .sparse_matrices import is_stand_in
@@ -108,7 +110,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         order = kwargs.get("order", args[0] if args else "C")
         return making.of_node(made._symgrad_node, order) if is_copy and made.shape else made
     args, kwargs = unwrapped(args), unwrapped(kwargs)
-    return local(function(*args, **kwargs), [owner, *args, *kwargs.values()])
+    return local(function(*args, **kwargs))
 
 
 def _lies_unknown(value: Any) -> bool:
@@ -189,25 +191,52 @@ def printed(value: Any) -> Any:
     if type(value) not in (Tracer, LocalArray) or not holds_traced(value):
         return value
     trace, node = running(), value._symgrad_node
-    return value_of_text(trace, node)[()] if trace.has_value(node) else value
+    if not trace.has_value(node):
+        return value
+    plain = value_of_text(trace, node)[()]
+    return plain.item() if type(value) is Tracer and value._is_pythons else plain
 
 
-def local(made: Any, given: Iterable[Any]) -> Any:
-    """What a library gave, its arrays as those of the function's making, or of its caller's."""
+def local(made: Any) -> Any:
+    """What a library gave, its arrays as those of the function's making, or of its caller's.
+
+    They are of the function's making where nobody else refers to what holds their elements. So ``made`` must be handed
+    over as it is given, by no name of the caller's.
+    """
     trace = current()
     if trace is None:
         return made
     if is_operand(made):
         note_operand(made)
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
-        is_foreign = any(
-            isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given
-        )
+        is_foreign = _references(made) > _OF_NEW
         return LocalArray.of(made, is_foreign)
     if type(made) in (tuple, list):
-        given = list(given)
-        return type(made)([local(m, given) for m in made])
+        return type(made)([_local_in(made, k) for k in range(len(made))])
     return made
+
+
+def _local_in(container: tuple | list, place: int) -> Any:
+    """The same of an item, which its container refers to in place of the caller."""
+    made = container[place]
+    if type(made) is np.ndarray and made.dtype.kind in "biufc":
+        is_foreign = _references(made) > _OF_NEW + 1
+        return LocalArray.of(made, is_foreign)
+    return local(made) if type(made) in (tuple, list) else made
+
+
+def _references(array: np.ndarray) -> int:
+    """How many references there are to the array that ``array`` looks into; what owns no array's memory has many."""
+    owner = owner_of(array)
+    return sys.getrefcount(owner) if owner.base is None and owner.flags.owndata else sys.maxsize
+
+
+def _counted(made: Any) -> int:
+    return _references(made)
+
+
+#: those to an array that a function has just made and given, and that nobody else knows
+_OF_NEW = max(_counted(np.zeros(1)), _counted(np.zeros(2)[:1]))
 
 
 def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -225,13 +254,13 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
         if type(value) is LocalArray and value.is_traced:
             stand_ins.append((Tracer(value._symgrad_node), value))
             return stand_ins[-1][0]
-        return value.data if type(value) is LocalArray else value
+        return value.plain if type(value) is LocalArray else value
 
     made = _answered(function, mapped(stand_in, args), mapped(stand_in, kwargs))
     if targets:
         return _written(targets, made if where is True else np.where(where, made, targets[0]))
     if not stand_ins and _has_no_traced(made):
-        return local(made, ())
+        return local(made)
     if type(made) is Tracer and any(made._looks_into(t) and made.dtype != array.dtype for t, array in stand_ins):
         return function(*mapped(_whole, args), **mapped(_whole, kwargs))  # a part of complex numbers
     if _views(made, stand_ins):
@@ -240,7 +269,7 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
 
 
 def _whole(value: Any) -> Any:
-    return (value.whole if value.is_traced else value.data) if type(value) is LocalArray else value
+    return (value.whole if value.is_traced else value.plain) if type(value) is LocalArray else value
 
 
 def _answered(function: Callable, args: Any, kwargs: Any) -> Any:
@@ -284,13 +313,13 @@ def _views(made: Any, stand_ins: list[tuple[Tracer, LocalArray]]) -> bool:
 
 def _viewed(made: Any, stand_ins: list[tuple[Tracer, LocalArray]], again: Callable) -> Any:
     """The views that a function has given, of the arrays that they look into."""
-    of_data = again(lambda v: v.data if type(v) is LocalArray else np.zeros(v.shape) if type(v) is Tracer else v)
+    of_data = again(lambda v: v.plain if type(v) is LocalArray else np.zeros(v.shape) if type(v) is Tracer else v)
     known = [a for _, a in stand_ins]  # other arrays say how: axes, a shape
 
     def number(v: Any) -> Any:
         if type(v) is not LocalArray:
             return np.zeros(v.shape) if type(v) is Tracer else v
-        return v.numbers if any(v is a for a in known) else v.data
+        return v.numbers if any(v is a for a in known) else v.plain
 
     of_numbers = again(number)
     return _views_of(made, of_data, of_numbers, stand_ins)
@@ -336,10 +365,9 @@ def _written(targets: tuple, made: Any) -> Any:
 
 
 def attribute(array: LocalArray, name: str) -> Any:
-    value = getattr(array.data, name)
-    if callable(value) and hasattr(np.ndarray, name):
+    if hasattr(np.ndarray, name) and callable(getattr(np.ndarray, name)):
         return functools.partial(_method, array, name)
-    return local(value, ())
+    return local(getattr(array.plain, name))
 
 
 def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -349,12 +377,12 @@ def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
     if name in ("reshape", "ravel") and _lies_unknown(array):
         return getattr(array.whole, name)(*unwrapped(args, traced=True), **kwargs)
     if not (array.is_traced or holds_traced((args, kwargs))):
-        return local(getattr(array.data, name)(*unwrapped(args), **unwrapped(kwargs)), unwrapped(args))
+        return local(getattr(array.plain, name)(*unwrapped(args), **unwrapped(kwargs)))
     if name == "view" and not (args or kwargs):
-        return LocalArray.of(array.data.view())
+        return LocalArray.of(array.plain.view())
     if name in _MOVES and not holds_traced((args, kwargs)):
         move = operator.methodcaller(name, *unwrapped(args), **unwrapped(kwargs))
-        return array.taken(move(array.data), move)
+        return array.taken(move(array.plain), move)
     traced = Tracer(array._symgrad_node)
     made = getattr(traced, name)(*unwrapped(args, traced=True), **unwrapped(kwargs, traced=True))
     return array if made is traced else made

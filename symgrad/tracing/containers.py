@@ -1,6 +1,7 @@
 """Containers: the classes whose instances hold data, and how these are taken apart and put together.
 
-Dataclasses, attrs classes and ``types.SimpleNamespace`` are known by what they are, other classes by ``register``.
+Dataclasses, attrs classes, ``types.SimpleNamespace``, and the user's own lists, tuples and dicts are known by what they
+are, other classes by ``register``.
 An object of symgrad's own is none, nor is what holds more than its attributes.
 """
 
@@ -14,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ArgumentTypeError
 from .guards import MISSING
 from .instances import hides_content, read_slot, slots
+from .libraries import is_library
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ def container(kind: type) -> Container | None:
         return known
     if _holds_data(kind):
         return _by_attributes(kind)
+    if issubclass(kind, (list, tuple, dict)) and not (is_library(kind.__module__) or hasattr(kind, "_fields")):
+        return _by_items(kind)
     return next((own for own in (find(kind) for find in families) if own is not None), None)
 
 
@@ -87,12 +92,54 @@ def _by_attributes(kind: type) -> Container:
 
     def put_together(parts: dict[str, Any]) -> Any:
         made = new(kind)
-        for name, part in parts.items():
-            place = places.get(name)
-            if place is None:
-                made.__dict__[name] = part
-            else:
-                place.__set__(made, part)
+        _set_all(made, parts, places)
+        return made
+
+    return Container(take_apart, put_together)
+
+
+def _set_all(made: Any, attributes: Mapping[str, Any], places: Mapping[str, Any]) -> None:
+    """Give a new instance its attributes, past what its class would do of it."""
+    for name, value in attributes.items():
+        place = places.get(name)
+        if place is None:
+            made.__dict__[name] = value
+        else:
+            place.__set__(made, value)
+
+
+class _Attribute(str):
+    """The name of an attribute among the keys of a dict."""
+
+
+_ITS_OWN = _Attribute("__dict__")
+
+
+def _by_items(kind: type) -> Container:
+    """A container whose parts are the items of a list, tuple or dict of the user's, and its attributes."""
+    own = _by_attributes(kind)
+
+    def take_apart(value: Any) -> dict[Any, Any]:
+        is_its_own = getattr(value, "__dict__", None) is value  # whose keys are its attributes
+        attributes = {_Attribute(name): v for name, v in ({} if is_its_own else own.take_apart(value)).items()}
+        attributes |= {_ITS_OWN: True} if is_its_own else {}
+        items = dict(dict.items(value)) if isinstance(value, dict) else dict(enumerate(value))
+        if not items.keys().isdisjoint(attributes):
+            raise ArgumentTypeError(f"a {kind.__name__} has an attribute that is called as one of its keys.")
+        return items | attributes
+
+    def put_together(parts: dict[Any, Any]) -> Any:
+        items = {key: v for key, v in parts.items() if type(key) is not _Attribute}
+        made = tuple.__new__(kind, items.values()) if issubclass(kind, tuple) else kind.__new__(kind)
+        if isinstance(made, list):
+            list.extend(made, items.values())
+        elif isinstance(made, dict):
+            for key, v in items.items():
+                dict.__setitem__(made, key, v)
+        if _ITS_OWN in parts:
+            made.__dict__ = made
+        else:
+            _set_all(made, {str(key): v for key, v in parts.items() if type(key) is _Attribute}, slots(kind))
         return made
 
     return Container(take_apart, put_together)

@@ -115,8 +115,8 @@ def _makes_buffer(function: Any, args: Any, kwargs: Any) -> bool:
     if _of_labels(function) != "xarray" or not (args or kwargs):
         return False
     name, first = function.__name__, args[0] if args else kwargs.get("data")
-    if name == "DataArray" and type(first) is LocalArray and first.dtype.kind == "f" and first.data.size:
-        return bool(np.array_equal(first.data, np.full_like(first.data, first.data.flat[0]), equal_nan=True))
+    if name == "DataArray" and type(first) is LocalArray and first.dtype.kind == "f" and first.plain.size:
+        return bool(np.array_equal(first.plain, np.full_like(first.plain, first.plain.flat[0]), equal_nan=True))
     return name in ("zeros_like", "ones_like", "full_like") and labels_of(type(first))
 
 

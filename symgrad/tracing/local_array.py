@@ -50,7 +50,7 @@ class Whole:
 class LocalArray:
     """An array that the traced function has made. Made by symgrad, never by users."""
 
-    __slots__ = ("_memory", "data")
+    __slots__ = ("_memory", "plain")
     #: what a function of arrays gives, what an attribute is, and an array of nested lists; set by those who know
     computed: Callable[[Callable, tuple, dict[str, Any]], Any]
     attribute: Callable[[LocalArray, str], Any]
@@ -58,8 +58,8 @@ class LocalArray:
     #: has an object of a library know that a traced value was written into the array that it looks into
     held: Callable[[Any], None]
 
-    def __init__(self, data: np.ndarray, memory: Memory) -> None:
-        self.data = data
+    def __init__(self, plain: np.ndarray, memory: Memory) -> None:
+        self.plain = plain
         self._memory = memory
 
     @classmethod
@@ -83,7 +83,7 @@ class LocalArray:
     @property
     def numbers(self) -> np.ndarray:
         """The numbers of the elements, to read and to write."""
-        return self._memory.numbers_like(self.data)
+        return self._memory.numbers_like(self.plain)
 
     @property
     def is_traced(self) -> bool:
@@ -98,18 +98,18 @@ class LocalArray:
     @property
     def _symgrad_node(self) -> Node:
         if self.is_traced:
-            node = self._elements().assembled(self.numbers, self.data)
+            node = self._elements().assembled(self.numbers, self.plain)
         else:
-            node = running().constant(np.array(self.data))
+            node = running().constant(np.array(self.plain))
         if not self._lies_by_rows():
             running().lying[node] = False
         return node
 
     def _lies_by_rows(self) -> bool:
         """Whether what is computed of it lies in memory row after row."""
-        if self.data.ndim < 2 or (self.data.flags.c_contiguous and self._memory.lies_alike):
+        if self.plain.ndim < 2 or (self.plain.flags.c_contiguous and self._memory.lies_alike):
             return True
-        strides = [abs(s) for s, d in zip(self.data.strides, self.data.shape, strict=True) if d != 1]
+        strides = [abs(s) for s, d in zip(self.plain.strides, self.plain.shape, strict=True) if d != 1]
         return self._memory.lies_alike and strides == sorted(strides, reverse=True)
 
     def _elements(self) -> Elements:
@@ -122,7 +122,7 @@ class LocalArray:
     @property
     def now(self) -> Any:
         """What computes in its place: the plain array, or the traced one."""
-        return Tracer(self._symgrad_node) if self.is_traced or not self._memory.lies_alike else self.data
+        return Tracer(self._symgrad_node) if self.is_traced or not self._memory.lies_alike else self.plain
 
     @property
     def whole(self) -> Tracer:
@@ -137,23 +137,23 @@ class LocalArray:
 
     @property
     def shape(self) -> tuple:
-        return self.data.shape
+        return self.plain.shape
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        self.data.shape = shape
+        self.plain.shape = shape
 
     @property
     def dtype(self) -> np.dtype:
-        return self.data.dtype
+        return self.plain.dtype
 
     def __len__(self) -> int:
-        return len(self.data)
+        return len(self.plain)
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.data.ndim:
+        if not self.plain.ndim:
             raise ArgumentTypeError.here("iteration over a 0-d array")
-        return (self[k] for k in range(len(self.data)))
+        return (self[k] for k in range(len(self.plain)))
 
     def __repr__(self) -> str:
         return repr(self.now)
@@ -166,7 +166,7 @@ class LocalArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         now = self.now
-        if now is not self.data:
+        if now is not self.plain:
             return now.__array__(dtype)
         return np.array(now, dtype) if copy else np.asarray(now, dtype)
 
@@ -181,6 +181,24 @@ class LocalArray:
             raise AttributeError(name)
         return self.attribute(self, name)
 
+    @property
+    def data(self) -> Any:
+        return self._lent("data")
+
+    @property
+    def ctypes(self) -> Any:
+        return self._lent("ctypes")
+
+    def _lent(self, name: str) -> Any:
+        """The plain memory, for code that knows no traced values; from then on none can be written into it."""
+        if self.is_traced:
+            refuse(
+                f"the memory of an array with traced values (.{name}) holds no number of theirs: what reads it would "
+                "lose their derivative."
+            )
+        self._memory.lent = name
+        return getattr(self.plain, name)
+
     # reading and writing elements
 
     def __getitem__(self, index: Any) -> Any:
@@ -190,7 +208,7 @@ class LocalArray:
         index = _guarded(index, arrays=False)
         if holds_traced(index):
             return Tracer(self._symgrad_node)[index]
-        chosen = self.data[index]
+        chosen = self.plain[index]
         if not isinstance(chosen, np.ndarray):
             number = self.numbers[index] if self._memory.numbers is not None else KNOWN
             return chosen if number == KNOWN else Tracer(self._elements().element(number))
@@ -215,12 +233,12 @@ class LocalArray:
             self[index] = LocalArray.of_node(self.stacked(value))
         elif type(value) is LocalArray and value.is_traced and value.dtype == self.dtype:
             value._elements()
-            self._put(unwrapped(index), value.data, value.numbers)
+            self._put(unwrapped(index), value.plain, value.numbers)
         elif holds_traced(value):
             self._write(unwrapped(index), as_node(value))
         else:
             index = unwrapped(index)
-            self.data[index] = unwrapped(value)
+            self.plain[index] = unwrapped(value)
             self._memory.written()
             if self._memory.numbers is not None:
                 self.numbers[index] = KNOWN
@@ -240,8 +258,10 @@ class LocalArray:
         self._elements()
         if self._memory.is_foreign:
             refuse(_FOREIGN)
+        if self._memory.lent:
+            refuse(f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given.")
         try:
-            self.data[index] = data
+            self.plain[index] = data
         except ValueError as error:
             raise ShapeError.here(str(error)) from error
         self._memory.written()
@@ -263,12 +283,12 @@ class LocalArray:
 
     def tolist(self) -> Any:
         """Its elements in lists."""
-        return self[()] if not self.data.ndim else [v.tolist() if hasattr(v, "tolist") else v for v in self]
+        return self[()] if not self.plain.ndim else [v.tolist() if hasattr(v, "tolist") else v for v in self]
 
     def item(self, *index: Any) -> Any:
         """One element."""
         if not self.is_traced:
-            return self.data.item(*index)
+            return self.plain.item(*index)
         x = self.reshape(-1)[index[0] if index else 0] if len(index) < 2 else self[index]
         return x.item() if type(x) is Tracer else x
 

@@ -36,7 +36,7 @@ def _in_place(name: str) -> Callable[[Any, Any], Any]:
     def method(self: LocalArray, other: Any) -> Any:
         other = unwrapped(other, traced=True)
         if not (self.is_traced or holds_traced(other)):
-            in_place(self.data, other)
+            in_place(self.plain, other)
             return self
         made = operate(self.now, other)
         if not np.can_cast(made.dtype, self.dtype, "same_kind"):

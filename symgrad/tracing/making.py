@@ -37,7 +37,7 @@ def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
     value = value.coeffs if isinstance(value, np.poly1d) else value
     if type(value) is LocalArray and dtype in (None, value.dtype):
         lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.array, order=order or "K")
-        return _lying_as(value.taken(lay(value.data), lay), value, order)
+        return _lying_as(value.taken(lay(value.plain), lay), value, order)
     if not isinstance(value, (list, tuple)):
         node = array_node(value)
         node = f.cast(node, node.dtype) if dtype is None else Tracer(node).astype(dtype)._symgrad_node
@@ -129,9 +129,9 @@ def _lying(array: Any, order: Any) -> Any:
     """The array itself where it lies in this order, else a copy."""
     if type(array) is LocalArray:
         lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.asarray, order=order)
-        there = lay(array.data)
+        there = lay(array.plain)
         if array._memory.lies_alike:
-            return array if there is array.data else array.taken(there, lay)
+            return array if there is array.plain else array.taken(there, lay)
         array = array.whole
     if order == "F" and not is_line(array._symgrad_node) and array.contiguity()():
         return of_node(array._symgrad_node, order)
@@ -161,7 +161,7 @@ def _flatnonzero(a):
 
 @answers(np.argwhere)
 def _argwhere(a):
-    return LocalArray.of(np.stack([i.data for i in _nonzero(a)], -1))
+    return LocalArray.of(np.stack([i.plain for i in _nonzero(a)], -1))
 
 
 @answers(np.where)
@@ -188,7 +188,7 @@ def _of_shape_of(function: Callable) -> Callable:
     def rule(a, *args, **kwargs):
         if (function is np.full_like and holds_traced((args, kwargs))) or not is_concrete(np.shape(a)):
             return FUNCTIONS[function](a, *args, **kwargs)
-        like = a.data if type(a) is LocalArray else np.zeros(np.shape(a), _dtype(a))
+        like = a.plain if type(a) is LocalArray else np.zeros(np.shape(a), _dtype(a))
         return _lying_as(LocalArray.of(function(like, *args, **kwargs)), a, kwargs.get("order"))
 
     return rule
@@ -372,7 +372,7 @@ def _windows(x, *args, **kwargs):
         return np.lib.stride_tricks.sliding_window_view(array, *args, **kwargs)
 
     if type(x) is LocalArray:
-        return x.taken(look(x.data), look)
+        return x.taken(look(x.plain), look)
     array = x if type(x) is Tracer else Tracer(array_of(x)._symgrad_node)
     if not is_concrete(array.shape):
         refuse("numpy.lib.stride_tricks.sliding_window_view of an array of named sizes has no rule; index it.")

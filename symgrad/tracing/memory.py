@@ -20,6 +20,7 @@ class Memory:
         self.owner = owner
         self.trace = trace
         self.is_foreign = is_foreign
+        self.lent = ""  # the attribute by which others were given the memory itself
         self.lies_alike = True  # as NumPy's array does; False where nobody knows how that lies
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
@@ -62,7 +63,7 @@ class Locals:
 
     def memory(self, array: np.ndarray, is_foreign: bool = False) -> Memory:
         """The memory that ``array`` looks into; ``is_foreign`` where the function has not made it."""
-        owner = _owner(array)
+        owner = owner_of(array)
         found = self._memories.get(id(owner))
         if found is None:
             found = self._memories[id(owner)] = Memory(owner, is_foreign, self)
@@ -70,10 +71,11 @@ class Locals:
 
     def knows(self, array: np.ndarray) -> bool:
         """Whether the function made what ``array`` looks into."""
-        return id(_owner(array)) in self._memories
+        return id(owner_of(array)) in self._memories
 
 
-def _owner(array: np.ndarray) -> np.ndarray:
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array whose memory ``array`` looks into; the last of them where no array owns it."""
     base = array.base
     while base is not None:
         array = base if isinstance(base, np.ndarray) else array

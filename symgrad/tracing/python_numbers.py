@@ -6,6 +6,7 @@ size, and a list is repeated as often as one says.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -103,6 +104,41 @@ def counted(self: Any, other: Any = True) -> Any:
     if not (self._is_pythons and is_number(other)):
         return self
     return as_number(type(self)(f.add(self._symgrad_node, 0)))
+
+
+#: whole numbers below are computed in 64 bits, with room for a step more
+_FITS = 2.0**62
+_IN_64_BITS = {f.add: operator.add, f.subtract: operator.sub, f.multiply: operator.mul}
+
+
+def whole_number(function: Callable[[Any], Any], x: Any, rounded: Any) -> Any:
+    """Python's whole number that ``function`` makes of a traced float: ``rounded``, where that it fits is guarded.
+
+    Another one, and what raises an error for being none, is taken by its value, guarded.
+    """
+    node, trace = x._symgrad_node, current()
+    if node.dtype.kind == "f" and trace is not None and trace.has_value(node):
+        if not trace.guard(f.less(f.absolute(node), _FITS)):
+            return function(float(trace.guard(node)))
+    return as_number(rounded.astype(int))
+
+
+def beyond_64_bits(template: Any, left: Any, right: Any) -> Any:
+    """What Python gives of two whole numbers where 64 bits may not hold it, of their values, guarded; else None."""
+    operate, trace = _IN_64_BITS.get(template), current()
+    if operate is None or trace is None or not (_is_whole(left) and _is_whole(right)):
+        return None
+    if any(type(v) is int and abs(v) >= _FITS for v in (left, right)):
+        return of_any_size(operate, left, right)
+    nodes = [as_node(v) for v in (left, right)]
+    if not all(map(trace.has_value, nodes)):
+        return None
+    size = f.absolute(template(*[f.cast(n, np.dtype(float)) for n in nodes]))
+    return None if trace.guard(f.less(size, _FITS)) else of_any_size(operate, left, right)
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int or (_is_pythons(value) and value._node.dtype.kind in "iu")
 
 
 def of_any_size(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

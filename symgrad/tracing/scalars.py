@@ -17,7 +17,7 @@ from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
 from .dispatch import answers
-from .python_numbers import as_number, is_number, operands
+from .python_numbers import as_number, is_number, operands, strong, whole_number
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -177,14 +177,9 @@ def _frexp(x):
 
 
 def _whole(function: Callable, ufunc: np.ufunc) -> Callable:
-    """A whole number of Python; one that NumPy's have no place for, and what is none, by its value, guarded."""
-
     def rule(x: Any) -> Any:
         x = number(x)
-        node, trace = x._symgrad_node, running()
-        if trace.has_value(node) and not abs(trace.value_of(node)) < 2**63:
-            return function(float(trace.guard(node)))
-        return _python_number(ufunc(x).astype(int))
+        return whole_number(function, x, ufunc(x))
 
     return rule
 
@@ -326,7 +321,7 @@ answers(max)(_extreme(max, operator.gt))
 
 
 def _of_type(kind: type[np.generic]) -> Callable:
-    return lambda x=0: Tracer(as_node(x)).astype(kind)
+    return lambda x=0: Tracer(strong(as_node(x))).astype(kind)
 
 
 for _kind in (

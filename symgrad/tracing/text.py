@@ -1,113 +1,154 @@
-"""The text of traced values: whether it decides anything or is only shown, and what is read back out of it."""
+"""The text of traced values: guarded, unless it is printed; a number that is read back out of it is refused."""
 
 from __future__ import annotations
 
 import ast
-import dis
+import builtins
 import functools
-import json
-from collections.abc import Callable
+import linecache
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType
-from typing import Any, NoReturn
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 
 from ..errors import user_frame
 from ..program.node import Node
 from .dispatch import refuse
-from .trace import Trace, current
+from .trace import Trace
 
-_INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
-#: instructions that throw away what was made before them, that decide by it, and that go on with it
-_ENDS = ("POP_TOP", "RAISE_VARARGS")
-_DECIDES = ("COMPARE", "CONTAINS", "IS_OP", "BINARY_SUBSCR", "MATCH")
-_KEEPS = ("STORE", "RETURN", "POP_JUMP", "JUMP_IF", "YIELD")
-#: functions that make numbers of text, and do not ask it for ``__float__``
-_READING = (Decimal, Fraction, complex, ast.literal_eval, json.loads)
-#: one more, which is never followed, as it looks at who calls it
-_LOOKING = "eval"
-_THEIR_NAMES = frozenset((_LOOKING, *(function.__name__ for function in _READING)))
-#: letters of a number that are hardly found in another text by chance
-_TELLING = 6
-
-
-class Text(str):
-    """All digits of a traced float: what reads it back has the traced number, and after the trace a plain one."""
-
-    __slots__ = ("number",)
-    number: Any
-
-    def __float__(self) -> float:
-        return float(self.number if self.is_traced() else str(self))
-
-    def is_traced(self) -> bool:
-        """Whether the number is traced still, in this thread."""
-        return self.number is not None and current() is not None
-
-    def __reduce__(self) -> Any:
-        return str, (str(self),)
+#: functions that make text of what they are given, and do nothing else
+_MAKING = frozenset(("str", "repr", "format"))
+_JOINING = frozenset(("format", "join"))
+#: what may read it and is never followed, as it looks at who calls it
+_LOOKING = frozenset(("eval", "exec"))
+#: what shows a text, by the name it has in code
+_SHOWING: dict[str, Callable] = {"print": print, "warn": warnings.warn}
 
 
 def is_only_shown() -> bool:
-    """Whether the user's statement that runs throws away what it makes of the text; True where no user's code runs."""
+    """Whether the text that is made now is shown by ``print`` or ``warnings.warn``; True where no user's code runs.
+
+    It is read from the source: the expression is among the arguments of such a call, and no other call is given it.
+    """
     frame = user_frame()
-    while frame is not None and frame.f_code.co_name in _INSIDE:
-        frame = frame.f_back and user_frame(frame.f_back)
-    return frame is None or _is_thrown_away(frame.f_code, frame.f_lasti)
+    if frame is None:
+        return True
+    lines = tuple(linecache.getlines(frame.f_code.co_filename))
+    name = _shown_by(frame.f_code, frame.f_lasti, lines)
+    return name is not None and _named(frame, name) is _SHOWING[name.rpartition(".")[2]]
 
 
 def value_of_text(trace: Trace, node: Node) -> np.ndarray:
-    """The value in this run that a text is of, guarded where the text decides anything."""
+    """The value in this run that a text is of, guarded where the text is more than shown."""
     if is_only_shown():
         return np.asarray(trace.value_of(node))
     trace.keys.add(node)
     return np.asarray(trace.guard(node))
 
 
-def readable_back(trace: Trace, number: Any, text: str) -> str:
-    """The text of a number, which is the traced number where it is read back."""
-    if is_only_shown() or not trace.has_slope(number._symgrad_node):
-        return text
+def note_text(trace: Trace, node: Node, text: str) -> None:
+    """Note the text of a float with a slope, for what reads it back has none."""
+    if not trace.has_slope(node) or is_only_shown():
+        return
     frame = user_frame()
-    called = () if frame is None else _THEIR_NAMES.intersection(frame.f_code.co_names)
-    if _LOOKING in called or (called and trace.follow is None):
-        _refuse_reading(" or ".join(sorted(called)))
-    made = Text(text)
-    made.number = number
-    trace.texts.append(made)
-    return made
+    is_hidden = frame is not None and not _LOOKING.isdisjoint(frame.f_code.co_names)
+    if trace.follow is None or is_hidden:  # who reads it is not seen
+        refuse("the text of a traced value is made here, and a number that is read back out of it would have no slope.")
+    trace.texts.append(text)
 
 
-def as_read(trace: Trace, function: Callable, text: str) -> Any:
-    """What ``function`` is given for this text: the number that it is of, or itself; refused where that is lost."""
-    number = text.number if type(text) is Text and text.is_traced() else None
-    if function is float or function is np.float64:
-        return text if number is None else number
-    is_reading = any(function is reading for reading in _READING)
-    if is_reading and (number is not None or any(len(t) >= _TELLING and t in text for t in trace.texts)):
-        _refuse_reading(function.__name__)
-    return text
+def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) -> None:
+    """Refuse what ``function`` has made, where it is a number that it has read out of a text of a traced one."""
+    if not _is_real(made) or isinstance(getattr(function, "__self__", None), Mapping):  # which looks it up
+        return
+    found = [text for value in given for text in _texts_in(value)]
+    if any(_holds(text, number) for text in found for number in trace.texts):
+        refuse(
+            f"{getattr(function, '__name__', function)} reads a number back out of the text of a traced value, and its "
+            "derivative would be lost; use the value itself."
+        )
 
 
-def _refuse_reading(what: str) -> NoReturn:
-    refuse(
-        f"{what} reads a number back out of the text of a traced value, and its derivative would be lost; use the "
-        "value itself."
-    )
+def _is_real(made: Any) -> bool:
+    """Whether it is a number that is not whole, or holds some."""
+    if isinstance(made, (list, tuple, dict)):
+        return any(map(_is_real, made.values() if isinstance(made, dict) else made))
+    if isinstance(getattr(made, "dtype", None), np.dtype):
+        return made.dtype.kind in "fc"
+    return isinstance(made, (float, complex, Decimal, Fraction))
 
 
-@functools.lru_cache(maxsize=1024)
-def _is_thrown_away(code: CodeType, begin: int) -> bool:
-    is_printed = False
-    for instruction in dis.get_instructions(code):
-        is_end = instruction.opname in _ENDS
-        is_kept = instruction.opname.startswith(_KEEPS)
-        if instruction.offset <= begin:  # ``print(f"{x}") or x`` goes on with what print gives
-            is_printed = instruction.argval == "print" or (is_printed and not (is_end or is_kept))
-        elif is_end or is_kept:
-            return is_end or is_printed
-        elif instruction.opname.startswith(_DECIDES):
-            return False
-    return False
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bytes):
+        yield value.decode("latin-1")
+    elif isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(part)
+    elif isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "SU":
+        yield from map(str, np.ravel(value).astype(str).tolist())
+    elif hasattr(value, "getvalue"):  # what has been written into a file in memory
+        yield from _texts_in(value.getvalue())
+
+
+def _holds(text: str, number: str) -> bool:
+    """Whether a text holds a number, and not as a part of another one."""
+    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def _shown_by(code: CodeType, instruction: int, lines: tuple[str, ...]) -> str | None:
+    """The name, with a dot, of the function that shows what an instruction makes; None where it may go elsewhere."""
+    first, last, start, stop = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    if first is None or last is None or start is None or stop is None:
+        return None
+    place = (first, start), (last, stop)
+    calls = [c for c in _calls(code.co_filename, lines) if _range(c)[0] <= place[0] and place[1] <= _range(c)[1]]
+    while calls:
+        call = calls.pop()
+        name = _dotted(call.func)
+        if name.rpartition(".")[2] in _SHOWING:
+            return None if any(k.arg == "file" for k in call.keywords) else name
+        is_joining = isinstance(call.func, ast.Attribute) and call.func.attr in _JOINING
+        if name not in _MAKING and not is_joining:
+            return None
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _calls(filename: str, lines: tuple[str, ...]) -> list[ast.Call]:
+    """The calls in a file, each after those that it stands in."""
+    try:
+        tree = ast.parse("".join(lines), filename)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sorted(found, key=lambda call: (_range(call)[0], [-n for n in _range(call)[1]]))
+
+
+def _range(node: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _dotted(node: ast.expr) -> str:
+    """``print`` or ``warnings.warn`` as it is written; nothing for other expressions."""
+    if isinstance(node, ast.Name):
+        return node.id
+    is_plain = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return f"{node.value.id}.{node.attr}" if is_plain else ""
+
+
+def _named(frame: FrameType, name: str) -> Any:
+    """What a name of a function's leads to, through a module."""
+    first, _, rest = name.partition(".")
+    for space in (frame.f_locals, frame.f_globals, vars(builtins)):
+        if first in space:
+            return getattr(space[first], rest, None) if rest else space[first]
+    return None

@@ -100,7 +100,7 @@ class Trace:
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.operands: dict[int, Any] = {}  # the DataFrames and sparse matrices that it has made, by identity
         self.sparse: dict[int, tuple[Any, ...]] = {}  # what stands for matrices of scipy, by their identity
-        self.texts: list[Any] = []  # those of numbers that have a slope
+        self.texts: list[str] = []  # those of numbers that have a slope
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
         self.has_loops = False  # whether any were
@@ -123,8 +123,6 @@ class Trace:
         self.refusal = None  # it holds frames
         self.graph.__exit__(*exc)
         _state.trace = self._outer
-        for text in self.texts:  # from now on it is text
-            text.number = None
 
     def anew(self) -> Trace:
         """A trace of the same function for the same sizes, before it has run."""

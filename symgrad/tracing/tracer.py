@@ -181,7 +181,7 @@ class Tracer(ArrayMethods):
         if place < len(args):
             args, out = (*args[:place], *args[place + 1 :]), args[place]
         try:
-            made = _called(rule, *args, **given)
+            made = _strong(_called(rule, *args, **given))
         except TypeError as error:
             refuse_unknown(func, rule, args, given, error)
             raise
@@ -350,6 +350,13 @@ def _called(rule: Callable, *args: Any, **kwargs: Any) -> Any:
     if type(made) is Tracer:
         return _own(made, args)
     return type(made)(_own(m, args) for m in made) if type(made) in (tuple, list) else made
+
+
+def _strong(made: Any) -> Any:
+    """What a function of NumPy gives, of Python's numbers too, which is none of them."""
+    if type(made) is Tracer and made._node.weak:
+        return Tracer(strong(made._node))
+    return type(made)(map(_strong, made)) if type(made) in (tuple, list) else made
 
 
 def _own(made: Any, args: Any) -> Any:

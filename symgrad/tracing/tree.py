@@ -123,10 +123,24 @@ def _dict_of(kind: type, factory: Any, items: dict[Any, Any]) -> Any:
         return items
 
 
-def replaced(value: Any, structure: Any, leaves: Any) -> Any:
+def mutable_in(value: Any) -> list[Any]:
+    """The lists, dicts and objects in a value, itself too, in the order in which they stand in it.
+
+    >>> one = [1]
+    >>> mutable_in((one, {"a": one}))
+    [[1], {'a': [1]}, [1]]
+    """
+    if not is_nested(value):
+        return []
+    own = [] if isinstance(value, tuple) else [value]
+    return own + [found for part in parts_of(value).values() for found in mutable_in(part)]
+
+
+def replaced(value: Any, structure: Any, leaves: Any, known: dict[int, tuple[Any, Any]] | None = None) -> Any:
     """``value`` with other leaves; an object that holds no other leaf, and no list or dict, stays itself.
 
-    Into these a function may write, and the caller's stay as they are.
+    Into these a function may write, and the caller's stay as they are. What stands in it twice is one object here too:
+    that of the first place, also of an earlier call with the same ``known``.
 
     >>> import types
     >>> settings = types.SimpleNamespace(steps=3)
@@ -134,19 +148,24 @@ def replaced(value: Any, structure: Any, leaves: Any) -> Any:
     >>> replaced([1.0, settings], structure, [2.0, 3])[1] is settings
     True
     """
-    return _replaced(value, structure, iter(leaves), False)
+    return _replaced(value, structure, iter(leaves), False, {} if known is None else known)
 
 
-def _replaced(value: Any, structure: Any, leaves: Iterator[Any], inside: bool) -> Any:
+def _replaced(
+    value: Any, structure: Any, leaves: Iterator[Any], inside: bool, known: dict[int, tuple[Any, Any]]
+) -> Any:
     if structure == LEAF:
         return next(leaves)
     if structure[0] == "value":
         return structure[1]
     inside = inside or structure[0] in OBJECTS
     own = list(parts_of(value).values())
-    parts = [_replaced(v, s, leaves, inside) for v, s in zip(own, structure[-1], strict=True)]
+    parts = [_replaced(v, s, leaves, inside, known) for v, s in zip(own, structure[-1], strict=True)]
     is_itself = inside and structure[0] not in ("list", "dict") and all(map(operator.is_, own, parts))
-    return value if is_itself else _put_together(structure, parts)
+    made = value if is_itself else _put_together(structure, parts)
+    if isinstance(value, tuple):
+        return made
+    return known.setdefault(id(value), (value, made))[1]  # which holds it, so that no id is used again
 
 
 def with_values(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
+import io
 import json
 import logging
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,7 +14,6 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import TracingError
-from symgrad.testing import check_grads
 
 RATES = {"0": 5.0, "1": 2.0, "2": 3.0, "01": 1.0, "10": 2.0, "True": 1.0, "False": 2.0, "w1": 3.0, "w2": 4.0}
 TWO = np.array([1.0, 2.0]), np.array([3.0, 2.0])
@@ -23,7 +21,6 @@ TWO = np.array([1.0, 2.0]), np.array([3.0, 2.0])
 DECIDES = {
     "a key": (lambda x: RATES[f"{x:.0f}"] * x, (1.2,), (2.2,)),
     "a key to get": (lambda x: RATES.get(f"{x:.0f}", 9.0) * x, (1.2,), (7.2,)),
-    "a rounded number": (lambda x: float(f"{x:.2f}") * x, (1.234,), (5.678,)),
     "a comparison": (lambda x: x**2 if str(x).startswith("-") else x, (1.2,), (-2.2,)),
     "a member": (lambda x: x**2 if "-" in repr(x) else x, (1.2,), (-2.2,)),
     "a length": (lambda x: len(f"{x:.0f}") * x, (1.2,), (12.2,)),
@@ -52,7 +49,6 @@ def _shown(x):
     print(f"x = {x:.2f}", x, [f"{q:.1f}" for q in (x, 2 * x)], ", ".join(f"{q}" for q in (x, x)))
     print("x = " + str(x))
     print("%.2f" % x)  # noqa: UP031
-    logging.getLogger("shown").info(f"{x}")
     if x < -20:
         raise ValueError(f"{x} is small")
     return x**2
@@ -79,17 +75,81 @@ def test_what_is_printed_on_the_way():
     assert [rate(1.2)[0], rate(2.2)[0]] == [2.4, 3 * 2.2]
 
 
-def test_text_of_a_value_that_is_not_known():
+def test_text_of_a_value_that_is_not_known(capsys):
     with pytest.raises(TracingError, match=r"text of a traced value(.|\n)*RATES\[f"):
         sg.vmap(lambda x: RATES[f"{x:.0f}"] * x)(np.array([1.2, 2.2]))
-    seen = []
+    assert sg.vmap(lambda x: print(f"{x}") or 2 * x)(np.ones(2)).tolist() == [2.0, 2.0]
+    assert capsys.readouterr().out.startswith("Tracer(shape=[]")
 
-    def noted(x):
-        seen.append(f"{x}")
-        return 2 * x
 
-    assert sg.vmap(noted)(np.ones(2)).tolist() == [2.0, 2.0]
-    assert seen[0].startswith("Tracer(shape=[]")
+class Kept(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+def _logged(x):
+    kept, log = Kept(), logging.getLogger("kept in a test")
+    log.addHandler(kept)
+    log.warning(f"{x:.1f}")
+    log.removeHandler(kept)
+    return RATES.get(kept.texts[0][:1], 7.0) * x
+
+
+def _listed(x):
+    parts = []
+    parts.append(f"{x:.0f}")
+    return RATES.get("".join(parts), 7.0) * x
+
+
+def _written(x):
+    out = io.StringIO()
+    out.write(str(x)[:1])
+    print(f"{x:.0f}", file=out)
+    return RATES.get(out.getvalue()[0], 7.0) * x
+
+
+def _caught(x):
+    try:
+        raise ValueError(f"{x:.0f}")
+    except ValueError as error:
+        return RATES.get(str(error), 7.0) * x
+
+
+def _given(x):
+    def name(text):
+        return RATES.get(text, 7.0)
+
+    found = []
+    found.append(name(f"{x:.0f}"))
+    return found[0] * x
+
+
+def _printed_by_its_own(x):
+    texts = []
+
+    def print(text):
+        texts.append(text)
+
+    print(f"{x:.0f}")
+    return RATES.get(texts[0], 7.0) * x
+
+
+def _of_a_dict(x):
+    d = {}
+    d.update(k=f"{x:.0f}")
+    return RATES.get(d["k"], 7.0) * x
+
+
+@pytest.mark.parametrize("f", [_logged, _listed, _written, _caught, _given, _printed_by_its_own, _of_a_dict])
+@pytest.mark.filterwarnings("ignore::symgrad.errors.TracedAgain")
+def test_text_that_is_handed_on_is_that_of_each_call(f):
+    g = sg.value_and_grad(f)
+    for x in (1.0, 2.0, 5.0, 1.0):
+        assert g(x)[0] == f(x)
 
 
 READ_BACK = {
@@ -98,6 +158,10 @@ READ_BACK = {
     "of an f-string": lambda x: np.float64(f"{x[0]}") * x[1],
     "by format": lambda x: float("{}".format(x[0])) * x[1],  # noqa: UP032
     "one after the other": lambda x: sum(map(float, map(str, x))),
+    "rounded": lambda x: float(f"{x[0]:.2f}") * x[1],
+    "among others": lambda x: sum(float(p) for p in f"{x[0]},{2 * x[0]}".split(",")) * x[1],
+    "in a list": lambda x: np.array([str(x[0]), "2.0"]).astype(float).sum() * x[1],
+    "of a file": lambda x: np.loadtxt(io.StringIO(f"{x[0]} 2.0")).sum() * x[1],
     "of the function's own array": lambda x: float(str(np.array([x[0] * 2])[0])) * x[1],
 }
 READ_OTHERWISE = {
@@ -111,13 +175,14 @@ READ_OTHERWISE = {
 
 
 @pytest.mark.parametrize("name", READ_BACK)
-def test_a_number_that_is_read_back_is_the_traced_one(name):
-    check_grads(READ_BACK[name], [np.array([1.5, 2.25])], order=1)
+def test_a_number_that_is_read_back_is_refused(name):
+    with pytest.raises(TracingError, match="reads a number back"):
+        sg.grad(READ_BACK[name])(np.array([1.5, 2.25]))
 
 
 @pytest.mark.parametrize("name", READ_OTHERWISE)
 def test_a_number_whose_derivative_would_be_lost_is_refused(name):
-    with pytest.raises(TracingError, match=rf"{name} reads a number back"):
+    with pytest.raises(TracingError, match=rf"{name} reads a number back|text of a traced value is made here"):
         sg.grad(READ_OTHERWISE[name])(np.array([1.5, 2.25]))
 
 
@@ -129,7 +194,7 @@ def test_an_array_of_texts_is_refused():
 def test_what_reads_other_texts_stays():
     def weighed(x):
         names = {f"{v}": v for v in x}
-        rates = json.loads('{"1.5": 2.0, "a": 0.5}')
+        rates = {"1.5": 2.0} | json.loads('{"11.5": 0.5}')
         return sum(rates[name] * v for name, v in names.items() if name in rates) * float(Decimal("0.5"))
 
     assert sg.grad(weighed)(np.array([1.5, 2.25])).tolist() == [1.0, 0.0]
@@ -138,11 +203,5 @@ def test_what_reads_other_texts_stays():
 def test_the_text_of_a_traced_number_is_text():
     held = []
     sg.grad(lambda x: held.append(str(x)) or x**2)(1.5)
-    (text,) = held
-    assert (text, {text: 1}["1.5"], pickle.loads(pickle.dumps(text)), type(copy.deepcopy(text))) == (
-        "1.5",
-        1,
-        "1.5",
-        str,
-    )
-    assert (float(text), np.array([text], dtype=float)[0], sg.grad(lambda x: x * float(text))(2.0)) == (1.5, 1.5, 1.5)
+    assert held == ["1.5"]
+    assert type(held[0]) is str
