@@ -34,6 +34,7 @@ from .trace_entry import Arguments, TraceEntry, is_input
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import code_of, watching
+from .tracing.opened import watch_what_is_opened
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
@@ -264,6 +265,7 @@ class CompiledFunction:
         if host is not None and guards.has_effects:
             raise NotAValue(())  # which may need another run
         trace, entry = self._attempts.made(trace, host, guards, run)
+        guards.note_changing(trace.looked_outside)
         trace.let_go()
         guards.watch_weights(entry.weights_read)
         if self.cache and key is not None:
@@ -285,6 +287,7 @@ class CompiledFunction:
     ) -> TraceEntry:
         """The entry of one run of the function."""
         began = time.perf_counter()
+        watch_what_is_opened()
         labels = self.names(len(args), kwargs)
         arguments = Arguments(trace, labels, tuple(kwargs), host)
         with trace, followed_methods(guards.classes if trace.follow is not None else ()):

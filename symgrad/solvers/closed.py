@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from ..custom_functions import custom
 from ..differentiation.bodies import cut_out
 from ..differentiation.forward import forward_sweep
+from ..errors import is_library
 from ..kernels.kernel import lower
 from ..primitives.contraction import identity
 from ..primitives.external import one_of, zeros_like, zeros_of
@@ -19,9 +22,37 @@ from ..primitives.primitive import input_node
 from ..program.interpret import interpreted
 from ..program.node import Node, ancestors, emit_again
 from ..program.program import Program
+from ..signature import called_name
+from ..tracing.dispatch import refuse
+from ..tracing.guards import cell_content
 from ..tracing.step_values import end_step, step_value
 from ..tracing.trace import array_node, as_node, called
+from ..tracing.trace_guards import TraceGuards
 from ..tracing.tracer import Tracer
+
+_CHANGES = (
+    "{} changes what is outside of it (a counter, a list). A solver calls it as often as values make it, and a trace "
+    "once: have it give what it computes, and nothing else."
+)
+#: how deep functions of the user's are looked for in those that stand around them
+_DEPTH = 3
+
+
+def _users(function: Any, depth: int) -> Iterator[FunctionType]:
+    """The functions of the user's that a solver was given, inside of what calls them."""
+    if isinstance(function, partial):
+        inside: list[Any] = [function.func, *function.args]
+    elif isinstance(function, MethodType):
+        inside = [function.__func__]
+    elif type(function) is FunctionType:
+        if not is_library(function.__code__.co_filename):
+            yield function
+            return
+        inside = list(map(cell_content, function.__closure__ or ()))
+    else:
+        return
+    for value in inside if depth < _DEPTH else ():
+        yield from _users(value, depth + 1)
 
 
 class Closed:
@@ -32,7 +63,11 @@ class Closed:
 
     def __init__(self, function: Callable[..., Any], starts: Sequence[Any], names: Sequence[str]) -> None:
         given = [step_value(name, array_node(v)) for name, v in zip(names, starts, strict=True)]
+        guards = [(own, TraceGuards(own)) for own in _users(function, 0)]
         made = array_node(called(function, map(Tracer, given), {}))
+        for own, seen in guards:
+            if not seen.unchanged():
+                refuse(_CHANGES.format(called_name(own)))
         self.program, constants, _ = cut_out(given, [], [made], names)
         self.shape = made.shape
         end_step(given)

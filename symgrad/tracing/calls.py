@@ -18,7 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import DtypeError, TracingError, UnsupportedArguments, is_library, mistakes, refusals
+from ..errors import (
+    DtypeError,
+    MissingAttribute,
+    TracingError,
+    UnsupportedArguments,
+    at_user_line,
+    is_library,
+    mistakes,
+    refusals,
+)
 from . import (
     cosines,
     distances,
@@ -37,11 +46,12 @@ from . import (
 from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import DEFERRED, refuse
+from .error_settings import refuse_errors_of_values
 from .generators import CACHED
 from .labelled import has_labels, takes_arrays, unlabelled
 from .labels import is_indexer
 from .libraries import is_library as is_library_module
-from .library_calls import said_of
+from .library_calls import note_refused, said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .long_loops import some_steps
@@ -87,6 +97,13 @@ class _Calls:
         elif isinstance(function, type):
             if not is_library_module(function.__module__):
                 return _made(function, args, kwargs)
+        elif function is getattr and type(args[1]) is str:
+            try:
+                return self.attribute(args[0], args[1])
+            except AttributeError:
+                if len(args) < 3:
+                    raise
+                return args[2]
         elif kind is operator.methodcaller:
             made_by, given = function.__reduce__()
             given, named = (*getattr(made_by, "args", ()), *given), getattr(made_by, "keywords", {})
@@ -97,13 +114,21 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
-        made = self._called(function, args, kwargs)
+        try:
+            made = self._called(function, args, kwargs)
+        except (TypeError, AttributeError) as error:
+            if not is_declared(function) and holds_traced(
+                (getattr(function, "__self__", None), *args, *kwargs.values())
+            ):
+                note_refused(function, error)
+            raise
         if trace.texts:
             refuse_read_back(trace, function, (getattr(function, "__self__", None), *args, *kwargs.values()), made)
         return made
 
     def _called(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What a function that is none of the user's gives."""
+        refuse_errors_of_values(function, args, kwargs)
         if any(type(v) not in _COMMON for v in args):
             args = tuple([v if type(v) in _COMMON else as_taken(self.call, function, v) for v in args])
         if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):
@@ -169,6 +194,8 @@ class _Calls:
     def attribute(self, value: Any, name: str) -> Any:
         """``value.name``: by the function of the user's class, where it is a property."""
         kind = type(value)
+        if kind is Tracer and value._is_pythons and not hasattr(value.__class__, name):
+            raise MissingAttribute(f"{value.__class__.__name__!r} object has no attribute {name!r}{at_user_line('')}")
         if kind is Tracer and name in METHOD_FUNCTIONS:
             return functools.partial(METHOD_FUNCTIONS[name], value)
         if kind not in _COMMON:
@@ -344,7 +371,7 @@ def followed(function: FunctionType) -> FunctionType:
         return function
     new = _followed_code(code, code.co_filename)
     if new is None:
-        running().without_source = code
+        running().without_source.add(code)
         return function
     made = FunctionType(new, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__

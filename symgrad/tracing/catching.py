@@ -23,7 +23,10 @@ from .trace import called, current, running
 
 
 def is_caught() -> bool:
-    """Whether the function that is traced, or what it calls, stands in a ``try`` here."""
+    """Whether the function that is traced, or what it calls, stands in a ``try`` or a ``with`` here.
+
+    What a ``with`` enters may swallow errors, as ``contextlib.suppress`` does.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code is not called.__code__:
         code = frame.f_code
@@ -35,23 +38,12 @@ def is_caught() -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """The instructions of code of the user's that stand in a ``try``, from one up to another.
-
-    A ``with`` is one where the code speaks of ``contextlib.suppress``.
-    """
+    """The instructions of code of the user's that stand in a ``try`` or a ``with``, from one up to another."""
     if is_symgrads(code.co_filename):
         return ()
-    speaks = "suppress" in (*code.co_names, *code.co_consts)
     shown = dis.Bytecode(code)
-    steps = {step.offset: step for step in shown}
-    following = dict(zip(steps, [*list(steps.values())[1:], None], strict=True))
-    found = []
-    for entry in shown.exception_entries:  # type: ignore[attr-defined]
-        after = following[entry.target]
-        is_with = after is None or after.opname == "WITH_EXCEPT_START"
-        if steps[entry.target].opname == "PUSH_EXC_INFO" and (not is_with or speaks):
-            found.append((entry.start, entry.end))
-    return tuple(found)
+    handlers = {step.offset for step in shown if step.opname == "PUSH_EXC_INFO"}
+    return tuple((e.start, e.end) for e in shown.exception_entries if e.target in handlers)  # type: ignore[attr-defined]
 
 
 def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
-import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -47,13 +46,15 @@ _NOISE = ("CACHE", "PRECALL", "PUSH_NULL", "KW_NAMES", "NOP", "RESUME", "COPY_FR
 _VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _LOADS = (*_VARIABLES, "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FAST", "LOAD_CONST")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
-#: what stores elsewhere than in local names, or hands over to others
-_EFFECTS = frozenset(
+#: what stores elsewhere than in local names and items, or hands over to others
+_STORES = frozenset(
     (
-        *("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "DELETE_GLOBAL"),
-        *("STORE_NAME", "DELETE_NAME", "BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL", "CALL_INTRINSIC_2"),
+        *("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"),
+        *("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"),
     )
 )
+_CHANGES = frozenset(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
+_TEXT_MAKERS = frozenset(("str", "repr", "format", "array2string", "array_str", "array_repr", "join"))
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Steps = list[dis.Instruction]
@@ -66,8 +67,9 @@ class CodeReads(NamedTuple):
     ``skipped`` the next item is taken and dropped; ``computed`` says where names are looked up that are not written
     down: in ``attributes``, the module's ``globals``, those of all ``functions``, or among the ``modules``. It
     ``constructs`` where it may make an instance of a class that it does not name, ``asks_truth`` where it compares with
-    True or False by ``is``. It ``has_effects`` where it stores elsewhere than in local names, yields, enters a ``with``
-    or calls something for another end than its value.
+    True or False by ``is``. It ``stores`` where it sets attributes or names of others, yields or enters a ``with``, and
+    ``changes`` where it sets items or calls a method that changes what it is of. It ``handles`` errors where it stands
+    in a ``try`` or ``with``, and ``makes_text`` where it may make some of an array.
     """
 
     names: frozenset[str]
@@ -78,7 +80,10 @@ class CodeReads(NamedTuple):
     computed: frozenset[str]
     constructs: bool
     asks_truth: bool
-    has_effects: bool
+    stores: bool
+    changes: bool
+    handles: bool
+    makes_text: bool
 
     def seeded(self, space: Mapping[str, Any]) -> set[str]:
         """What makes generators from numbers only, in a module with these variables."""
@@ -107,20 +112,25 @@ def code_reads(code: types.CodeType) -> CodeReads:
             steps[k].opname == "IS_OP" and any(type(s.argval) is bool for s in steps[max(k - 2, 0) : k])
             for steps, k in places
         ),
-        any(_has_effects(c) for c in codes),
+        any(map(_stores, codes)),
+        any(s[k].opname in _CHANGES or _is_changing_method(s[k]) for s, k in places),
+        any(c.co_exceptiontable for c in codes),
+        not _TEXT_MAKERS.isdisjoint(names) or any(s[k].opname.startswith("FORMAT_") for s, k in places),
     )
 
 
-def _has_effects(code: types.CodeType) -> bool:
-    steps = list(dis.get_instructions(code))
-    if any(i.opname in _EFFECTS for i in steps) or (code.co_flags & _SUSPENDS and code.co_name != "<genexpr>"):
-        return True
-    if any(i.opname in _ATTRIBUTES and i.argval in CHANGING_METHODS for i in steps):
+def _stores(code: types.CodeType) -> bool:
+    if code.co_flags & _SUSPENDS and code.co_name != "<genexpr>":
         return True
     outer = code.co_freevars
-    if any(i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer for i in steps):
-        return True
-    return any(i.opname.startswith("CALL") and n.opname == "POP_TOP" for i, n in itertools.pairwise(steps))
+    return any(
+        i.opname in _STORES or (i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer)
+        for i in dis.get_instructions(code)
+    )
+
+
+def _is_changing_method(step: dis.Instruction) -> bool:
+    return step.opname in _ATTRIBUTES and step.argval in CHANGING_METHODS
 
 
 def with_nested(code: types.CodeType) -> Iterator[types.CodeType]:

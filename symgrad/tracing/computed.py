@@ -211,7 +211,7 @@ def local(made: Any) -> Any:
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         is_foreign = _references(made) > _OF_NEW
         return LocalArray.of(made, is_foreign)
-    if type(made) in (tuple, list):
+    if isinstance(made, (tuple, list)) and type(made) in (tuple, list):
         return type(made)([_local_in(made, k) for k in range(len(made))])
     return made
 

@@ -11,7 +11,7 @@ import functools
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,7 +117,7 @@ _ITS_OWN = _Attribute("__dict__")
 
 def _by_items(kind: type) -> Container:
     """A container whose parts are the items of a list, tuple or dict of the user's, and its attributes."""
-    own = _by_attributes(kind)
+    own, new = _by_attributes(kind), cast(Any, kind).__new__
 
     def take_apart(value: Any) -> dict[Any, Any]:
         is_its_own = getattr(value, "__dict__", None) is value  # whose keys are its attributes
@@ -130,10 +130,10 @@ def _by_items(kind: type) -> Container:
 
     def put_together(parts: dict[Any, Any]) -> Any:
         items = {key: v for key, v in parts.items() if type(key) is not _Attribute}
-        made = tuple.__new__(kind, items.values()) if issubclass(kind, tuple) else kind.__new__(kind)
-        if isinstance(made, list):
+        made: Any = tuple.__new__(kind, items.values()) if issubclass(kind, tuple) else new(kind)
+        if issubclass(kind, list):
             list.extend(made, items.values())
-        elif isinstance(made, dict):
+        elif issubclass(kind, dict):
             for key, v in items.items():
                 dict.__setitem__(made, key, v)
         if _ITS_OWN in parts:

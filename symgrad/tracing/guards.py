@@ -126,6 +126,14 @@ class Guards:
         """Remember the code and the defaults of a function."""
         self._functions.append((function, function.__code__, function.__defaults__, function.__kwdefaults__))
 
+    def watch_about_functions(self, names: Iterable[str]) -> None:
+        """Remember what the functions so far are called, and what else of these names they say of themselves."""
+        for function, *_ in self._functions:
+            for name in names:
+                value = self.watch_read(getattr, function, name)
+                if isinstance(value, dict):
+                    self.watch_members(value)
+
     def watch_cell(self, cell: types.CellType) -> Any:
         """Remember what a cell of a closure holds, and return it."""
         value = cell_content(cell)

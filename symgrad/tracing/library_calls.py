@@ -12,7 +12,7 @@ import builtins
 import linecache
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice, takewhile
 from types import CodeType, FrameType, ModuleType, TracebackType
@@ -28,6 +28,7 @@ from ..errors import (
     UnsupportedOperation,
     at_user_line,
     is_library,
+    refusals,
     typed,
     user_frame,
 )
@@ -55,7 +56,7 @@ _CONVERSIONS = (
     *("ndarray", "lib"),
 )
 #: modules that stand between a function whose calls are followed and what it calls
-_HOOKS = (*(f"symgrad.tracing.{m}" for m in ("calls", "computed", "vectorizing")),)
+HOOKS = (*(f"symgrad.tracing.{m}" for m in ("calls", "computed", "vectorizing")),)
 #: packages whose functions are part of the language
 _LANGUAGE = ("builtins", "math", "cmath", "symgrad")
 
@@ -85,7 +86,7 @@ class Step(NamedTuple):
     @property
     def is_hook(self) -> bool:
         """True for what takes the calls of a function in hand."""
-        return self.frame.f_globals.get("__name__") in _HOOKS
+        return self.frame.f_globals.get("__name__") in HOOKS
 
     @property
     def is_named(self) -> bool:
@@ -111,15 +112,23 @@ def asks_to_follow(error: Exception) -> bool:
     return isinstance(error, (TracingError, TypeError)) or _OF_NUMPY.match(str(error)) is not None
 
 
-def refuse_without_source(error: Exception, code: CodeType | None) -> None:
-    """An UnsupportedOperation where this code, whose calls could not be followed, has raised or passed on the error."""
-    if code is None or all(step.frame.f_code is not code for step in _steps(error.__traceback__)):
+def refuse_without_source(error: Exception, codes: Collection[CodeType]) -> None:
+    """An UnsupportedOperation where code of these, whose calls could not be followed, has raised the error."""
+    code = next((step.frame.f_code for step in _steps(error.__traceback__) if step.frame.f_code in codes), None)
+    if code is None:
         return
     what, _, where = str(error).partition("\n  at ")
     told = (
         f"{what} The calls in {code.co_name} are followed by its source, which it has not: define it in a file or cell."
     )
     raise UnsupportedOperation(told + (f"\n  at {where}" if where else "")) from error
+
+
+def note_refused(function: Any, error: Exception) -> None:
+    """Note as refused what a function that knows no traced values raises of one: the user's code may catch it."""
+    if not isinstance(error, SymgradError):
+        name = _public(getattr(function, "__module__", None) or "", getattr(function, "__qualname__", "a function"))
+        refusals.latest = UnsupportedOperation.here(f"{name} has no derivative rule in symgrad: {error}.")
 
 
 def refuse_in_pandas() -> None:

@@ -259,7 +259,9 @@ class LocalArray:
         if self._memory.is_foreign:
             refuse(_FOREIGN)
         if self._memory.lent:
-            refuse(f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given.")
+            refuse(
+                f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given."
+            )
         try:
             self.plain[index] = data
         except ValueError as error:

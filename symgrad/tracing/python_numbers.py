@@ -117,9 +117,10 @@ def whole_number(function: Callable[[Any], Any], x: Any, rounded: Any) -> Any:
     Another one, and what raises an error for being none, is taken by its value, guarded.
     """
     node, trace = x._symgrad_node, current()
-    if node.dtype.kind == "f" and trace is not None and trace.has_value(node):
-        if not trace.guard(f.less(f.absolute(node), _FITS)):
-            return function(float(trace.guard(node)))
+    if node.dtype.kind != "f" or trace is None or not trace.has_value(node):
+        return as_number(rounded.astype(int))
+    if not trace.guard(f.less(f.absolute(node), _FITS)):
+        return function(float(trace.guard(node)))
     return as_number(rounded.astype(int))
 
 

@@ -7,7 +7,12 @@ what the step before did, on other values, if the names stood for values of the 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+import functools
+import linecache
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .effects import CHANGING_METHODS
 
 #: of an array: what gives another one, and what tells how it is
 METHODS = frozenset(
@@ -269,3 +274,48 @@ def _dotted(node: ast.expr) -> str | None:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def changes_its_own(code: CodeType, arguments: bool) -> bool:
+    """Whether a function sets items and calls changing methods of what it has bound alone, by its source.
+
+    Items of ``arguments`` too, where these are traced. A name may stand for what others know; whether that was changed
+    is looked at after a run.
+    """
+    lines = tuple(linecache.getlines(code.co_filename))
+    return (code.co_name, code.co_firstlineno) in _changing_their_own(code.co_filename, lines)[arguments]
+
+
+@functools.lru_cache(maxsize=256)
+def _changing_their_own(filename: str, lines: tuple[str, ...]) -> tuple[set[Any], set[Any]]:
+    """The functions in a file that do, by name and line: without their arguments, and with them."""
+    try:
+        tree = ast.parse("".join(lines), filename)
+    except (SyntaxError, ValueError, RecursionError):
+        return set(), set()
+    found: dict[tuple[str, int], list[tuple[bool, bool]]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            found.setdefault((name, first), []).append((_is_its_own(node, False), _is_its_own(node, True)))
+    without, with_them = ({place for place, own in found.items() if all(o[k] for o in own)} for k in (0, 1))
+    return without, with_them
+
+
+def _is_its_own(function: ast.AST, arguments: bool) -> bool:
+    nodes = list(ast.walk(function))
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    known = bound | {n.arg for n in nodes if isinstance(n, ast.arg)} if arguments else bound
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            owner = node.value
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            if not (isinstance(owner, ast.Name) and owner.id in known):
+                return False
+        elif isinstance(node, ast.Attribute) and node.attr in CHANGING_METHODS:
+            is_modules = isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")
+            if not is_modules and not (isinstance(node.value, ast.Name) and node.value.id in bound):
+                return False
+    return True

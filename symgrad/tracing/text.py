@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import io
 import linecache
 import re
 import warnings
@@ -94,7 +95,7 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(part)
     elif isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "SU":
         yield from map(str, np.ravel(value).astype(str).tolist())
-    elif hasattr(value, "getvalue"):  # what has been written into a file in memory
+    elif isinstance(value, (io.StringIO, io.BytesIO)):
         yield from _texts_in(value.getvalue())
 
 
@@ -141,8 +142,9 @@ def _dotted(node: ast.expr) -> str:
     """``print`` or ``warnings.warn`` as it is written; nothing for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
-    is_plain = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    return f"{node.value.id}.{node.attr}" if is_plain else ""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return ""
 
 
 def _named(frame: FrameType, name: str) -> Any:

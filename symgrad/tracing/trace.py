@@ -96,7 +96,7 @@ class Trace:
         self.bindings: list[Binding] = []
         self._listed: dict[Node, str] = {}
         self.follow: Callable[[Callable], Callable] | None = None  # makes functions whose calls are followed, if any
-        self.without_source: CodeType | None = None  # of a function whose calls could not be followed
+        self.without_source: set[CodeType] = set()  # of functions whose calls could not be followed
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.operands: dict[int, Any] = {}  # the DataFrames and sparse matrices that it has made, by identity
         self.sparse: dict[int, tuple[Any, ...]] = {}  # what stands for matrices of scipy, by their identity
@@ -105,6 +105,7 @@ class Trace:
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
         self.has_loops = False  # whether any were
         self.left_out = LeftOut()
+        self.looked_outside: set[str] = set()  # the files, folders, connections and processes that the function opened
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
         self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about

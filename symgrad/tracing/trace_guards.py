@@ -71,6 +71,10 @@ class TraceGuards(Guards):
         """Whether the function reads nothing that no guard sees, random numbers apart."""
         return all(map(is_random, self._changing))
 
+    def note_changing(self, what: Iterable[str]) -> None:
+        """Note what else the run has turned out to read that changes."""
+        self._changing.update(what)
+
     def may_serve_again(self) -> bool:
         """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""
         return not self._changing and not self._have_moved() and self.unchanged()

@@ -356,7 +356,7 @@ def _strong(made: Any) -> Any:
     """What a function of NumPy gives, of Python's numbers too, which is none of them."""
     if type(made) is Tracer and made._node.weak:
         return Tracer(strong(made._node))
-    return type(made)(map(_strong, made)) if type(made) in (tuple, list) else made
+    return [*map(_strong, made)] if type(made) is list else tuple(map(_strong, made)) if type(made) is tuple else made
 
 
 def _own(made: Any, args: Any) -> Any:

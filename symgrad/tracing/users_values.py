@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
-import numpy as np
-
 from .computed import is_numeric
 from .libraries import is_library
 
@@ -31,7 +29,7 @@ def as_taken(call: Callable, function: Callable, value: Any) -> Any:
     return list(value) if is_sequence and not (issubclass(kind, Mapping) or callable(value)) else value
 
 
-def own_method(ufunc: np.ufunc, value: Any) -> Callable | None:
+def own_method(ufunc: Any, value: Any) -> Callable | None:
     """The method of the user's that NumPy takes an object by, ``value.exp()`` for ``np.exp(value)``; else None."""
     kind = type(value)
     if is_library(kind.__module__) or any(hasattr(kind, name) for name in _OF_ARRAYS):

@@ -7,6 +7,7 @@ can neither be remembered nor compared is reported: clocks, files, iterators.
 
 from __future__ import annotations
 
+import abc
 import builtins
 import collections
 import contextvars
@@ -48,6 +49,7 @@ from .libraries import (
     solvers,
 )
 from .stand_ins import own_members
+from .straight import changes_its_own
 from .tracer import Tracer
 from .walked_values import Changing
 
@@ -58,7 +60,7 @@ _ATOMS = frozenset(
         *(decimal.Decimal, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone),
         *(re.Pattern, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType),
         *(types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType),
-        *(types.ClassMethodDescriptorType, type(threading.Lock()), type(threading.RLock()), np.ufunc),
+        *(types.ClassMethodDescriptorType, type(threading.RLock()), np.ufunc),
     )
 )
 _NUMBERS_AND_TEXT = (bool, int, float, complex, str, bytes)
@@ -74,6 +76,13 @@ _DESCRIBING = frozenset(
         *("__dataclass_fields__", "__dataclass_params__", "__abstractmethods__", "__orig_bases__", "__parameters__"),
     )
 )
+#: functions that read such a member
+_READERS = {
+    "__dataclass_fields__": ("fields", "asdict", "astuple", "replace"),
+    "__annotations__": ("get_type_hints", "get_annotations", "signature"),
+}
+#: what says of a function what it is called
+_OF_FUNCTIONS = frozenset(("__name__", "__qualname__", "__doc__", "__annotations__", "__module__"))
 #: what users change in modules of Python
 _DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
 _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
@@ -82,11 +91,6 @@ _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
 _ASKING = frozenset(
     ("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator", "shuffle")
 )
-#: what NumPy raises of values where it is told to, and the names with which code tells it that
-_RAISED_OF_VALUES = {
-    "FloatingPointError": (("errstate", "seterr"), "raise"),
-    "RuntimeWarning": (("simplefilter", "filterwarnings"), "error"),
-}
 _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 
 
@@ -104,8 +108,8 @@ class Walk:
         self.changing: set[str] = set()
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
-        self.is_followed = self.has_effects = False
-        self._catches: set[str] = set()
+        self.is_followed = self.has_effects = self._makes_text = False
+        self._catches = False
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
         self.names: set[str] = set()
@@ -120,19 +124,14 @@ class Walk:
 
     @property
     def caught(self) -> str | None:
-        """An error of NumPy's calculations that the code lets be raised, and catches."""
-        for name in sorted(self._catches):
-            setters, told = _RAISED_OF_VALUES[name]
-            is_raised = name == "FloatingPointError" and "raise" in np.geterr().values()
-            if is_raised or (told in self.names and not self.names.isdisjoint(setters)):
-                return name
-        return None
+        """An error of NumPy's calculations that is raised by its settings now, and that the code catches."""
+        return "FloatingPointError" if self._catches and "raise" in np.geterr().values() else None
 
     def run(self, function: Callable, arguments: Iterable[Any]) -> None:
         """Look at all that can be reached."""
         self.pending += arguments
         if type(function) is types.FunctionType:  # nobody but itself and others that it calls can read its attributes
-            self._code(function)
+            self._code(function, is_traced=True)
         else:
             self.pending.append(function)
         while self.pending:
@@ -145,11 +144,25 @@ class Walk:
                     except Exception:  # whatever the user's own code raises when its object is looked at
                         self.changing.add(f"a {type(value).__name__} that cannot be looked at")
             self._follow_names()
+        self._settings()
         for namespace, names in self._namespaces.values():
             self.guards.watch_names(namespace, sorted(names))
         if not self.names.isdisjoint(LOOKS_AT_STATE):
             for generator, _ in self.generators:
                 self.guards.watch_content(state_of, generator)
+
+    def _settings(self) -> None:
+        """What code of the user's and of libraries reads by no name of its own."""
+        if "__subclasses__" in self.names:
+            for cls in self.classes:
+                self.guards.watch_content(walked_values.subclasses, cls)
+        if any(isinstance(cls, abc.ABCMeta) for cls in self.classes):
+            self.guards.watch_content(walked_values.registrations, None)
+        if any(cls.__module__ in ("decimal", "_decimal") for cls in self.classes):
+            self.guards.watch_content(walked_values.decimal_context, None)
+        if self._makes_text:
+            self.guards.watch_content(walked_values.print_options, None)
+        self.guards.watch_about_functions(_OF_FUNCTIONS & self.names)
 
     def _look(self, value: Any) -> None:
         """Remember ``value``, and put what it leads to on the list."""
@@ -188,16 +201,17 @@ class Walk:
         else:  # a library has wrapped a function of the user
             self.pending += [*map(cell_content, function.__closure__ or ()), *vars(function).values()]
 
-    def _code(self, function: types.FunctionType) -> None:
+    def _code(self, function: types.FunctionType, is_traced: bool = False) -> None:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
         seeded = reads.seeded(space)
         self.names |= reads.names - seeded
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
         asking = _ASKING & read or {"min", "max"} & reads.globals or solvers() & read
-        self.is_followed |= bool(asking) or reads.asks_truth
-        self.has_effects |= reads.has_effects
-        self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
+        self.is_followed |= bool(asking) or reads.asks_truth or reads.handles
+        self.has_effects |= reads.stores or (reads.changes and not changes_its_own(function.__code__, is_traced))
+        self._makes_text |= reads.makes_text
+        self._catches |= "FloatingPointError" in reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs
         self._spaces[id(space)] = space
@@ -341,6 +355,7 @@ class Walk:
         for c in own:
             for name, member in self.guards.watch_class(c).items():
                 if name in _DESCRIBING:
+                    self._by_name += [(reader, member) for reader in (name, *_READERS.get(name, ()))]
                     continue
                 called = all_called or name in _CALLED or (name.startswith("__") and name.endswith("__"))
                 if isinstance(member, _METHODS) and (name in _CONSTRUCTORS or not called):
@@ -380,6 +395,7 @@ _WHOLE: tuple[tuple[Any, _Look], ...] = (
     (threading.local, walked_values.thread_local),
     ((threading.Event, threading.Condition, threading.Semaphore, threading.Barrier), walked_values.signal),
     (logging.Logger, walked_values.logger),
+    (type(threading.Lock()), walked_values.lock),
     (io.IOBase, walked_values.file),
     ((type({}.keys()), type({}.values()), type({}.items())), walked_values.view),
     (np.generic, walked_values.scalar),

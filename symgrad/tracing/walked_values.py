@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import contextlib
 import contextvars
+import decimal
 import functools
 import gc
 import io
@@ -134,7 +136,31 @@ def reference(walk: Walk, reference: weakref.ref) -> None:
 
 
 def logger(walk: Walk, logger: logging.Logger) -> None:
-    walk.guards.watch_content(logging.Logger.getEffectiveLevel, logger)
+    walk.guards.watch_content(_levels, logger)
+
+
+def lock(walk: Walk, lock: Any) -> None:
+    walk.guards.watch_content(_is_locked, lock)
+
+
+def subclasses(cls: type) -> list[int]:
+    """Which classes derive from one now."""
+    return list(map(id, type.__subclasses__(cls)))
+
+
+def registrations(_: None) -> Any:
+    """What changes with each class that is registered with an abstract one."""
+    return abc.get_cache_token()
+
+
+def decimal_context(_: None) -> str:
+    """How Python computes with decimal numbers in this thread."""
+    return repr(decimal.getcontext())
+
+
+def print_options(_: None) -> str:
+    """How NumPy writes arrays."""
+    return repr(np.get_printoptions())
 
 
 def file(walk: Walk, file: io.IOBase) -> None:
@@ -169,6 +195,14 @@ def pickled(walk: Walk, value: Any) -> None:
         walk.guards.watch_content(pickle.dumps, value)
     except Exception:  # whatever its own code raises
         walk.pending.append(Changing(f"an object of type {type(value).__name__}, which cannot be compared"))
+
+
+def _levels(logger: logging.Logger) -> tuple[int, int]:
+    return logger.getEffectiveLevel(), logger.manager.disable
+
+
+def _is_locked(lock: Any) -> bool:
+    return lock.locked()
 
 
 def _bytes(value: Any) -> bytes:

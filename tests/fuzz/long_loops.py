@@ -85,7 +85,7 @@ def reset():
     return 0
 
 def program(a, b, xs):
-    n = len(xs) + reset()
+    n = len(xs){reset}
     u, v, w, s, k, rate, last = a, a * 0.5, np.sin(a), 0.0, 0, 1.0, 0
     given, weights, kept, known, t = {{"b": b, "more": (a, 1.0)}}, [1.0], [], np.ones(2), 0
     p, q2, r, o = a, b[0], b[1], a
@@ -123,7 +123,8 @@ class LongLoops:
         lines = [line for _ in range(rng.integers(1, 3)) for line in loop(rng, 1)]
         if any("there()" in line for line in lines):
             lines = ["def there():", "    return np.sin(xs[order[t]])", *lines]
-        self.source = SOURCE.format(loops="\n".join("    " + line for line in lines))
+        reset = " + reset()" if any("counted" in line for line in lines) else ""  # others have no effects
+        self.source = SOURCE.format(loops="\n".join("    " + line for line in lines), reset=reset)
         self.arguments = rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(60, 2)) * 0.3
         name = f"<long loops {seed}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)

@@ -6,6 +6,7 @@ runs the steps one after the other in Python.
 
 from __future__ import annotations
 
+import linecache
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,9 @@ class LoopProgram:
     def with_lib(self, lib: Any) -> Callable[..., Any]:
         """The program as a function of its arguments."""
         scope = {"np": np, "M": M.astype(self.dtype), "F": np.dtype(self.dtype).type}
-        exec(compile(self.source, f"<loops {self.seed}>", "exec"), scope)
+        name = f"<loops {self.seed}>"
+        linecache.cache[name] = (len(self.source), None, self.source.splitlines(keepends=True), name)
+        exec(compile(self.source, name, "exec"), scope)
         return lambda *args: scope["program"](lib, *args)
 
 
