@@ -1,5 +1,10 @@
 """Call: the signature of arguments, read the short way where they are plain arrays and floats."""
 
+import copy
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -91,3 +96,63 @@ def test_times_since_a_date():
     dates = np.array(["2021-01-01", "2022-01-01", "2023-01-01"], "M8[D]")
     wanted = -np.exp(-0.05) - 2 * np.exp(-0.1)
     assert symgrad.grad(value)(0.05, dates) == pytest.approx(wanted, rel=1e-14)
+
+
+class Unit:
+    """Its name alone says what equals it."""
+
+    def __init__(self, name, scale):
+        self.name, self.scale = name, scale
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class Setting:
+    def __init__(self, unit):
+        self.unit = unit
+
+    def __eq__(self, other):
+        return self.unit == other.unit
+
+    def __hash__(self):
+        return hash(self.unit)
+
+
+_NOON = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
+EQUAL = {
+    "times of two zones": (_NOON, _NOON.astimezone(datetime.timezone(datetime.timedelta(hours=1)))),
+    "folds": (datetime.datetime(2020, 10, 25, 2, 30), datetime.datetime(2020, 10, 25, 2, 30, fold=1)),
+    "decimals": (Decimal("1.0"), Decimal("1.000")),
+    "whole numbers and fractions": (Fraction(2), 2),
+    "truth values": (True, 1),
+    "in tuples": ((1, True), (1, 1)),
+    "frozen sets": (frozenset([1]), frozenset([True])),
+    "keys": ({1: X}, {True: X}),
+    "keys of zeros": ({0.0: X}, {-0.0: X}),
+    "of the user's": (Unit("m", 1.0), Unit("m", 5.0)),
+    "in objects of the user's": (Setting(Unit("m", 1.0)), Setting(Unit("m", 5.0))),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_is_equal_and_not_the_same_has_signatures_of_its_own(name):
+    one, other = EQUAL[name]
+    assert Call((one,), {}).read().key != Call((other,), {}).read().key
+    for value in (one, other):
+        try:
+            again = copy.deepcopy(value)
+        except TypeError:
+            continue
+        assert Call((value,), {}).read().key == Call((again,), {}).read().key
+
+
+def test_what_stands_twice_is_told_from_what_is_equal():
+    one, other = [X], [X]
+    keys = {
+        Call(args, {}).read().key for args in (([one, one],), ([one, other],), ([one, [X]],), (one, one), (one, other))
+    }
+    assert len(keys) == 4

@@ -404,6 +404,74 @@ def test_a_dict_whose_class_takes_something_else_is_a_plain_one():
     assert sg.grad(lambda p: p["a"] ** 2)(value) == {"a": 4.0}
 
 
+class Weights(list):
+    gain = 5.0
+
+
+class Two(tuple):
+    def swapped(self):
+        return self[1], self[0]
+
+
+class Table(dict):
+    """A dict with an attribute."""
+
+    def total(self):
+        return sum(self.values()) * self.scale
+
+
+def test_lists_tuples_and_dicts_of_classes_of_the_users_stay_of_these():
+    table, weights = Table(a=2.0, b=3.0), Weights([1.0, 2.0])
+    table.scale, weights.offset = 4.0, 0.5
+    f = lambda w: sum(w) * w.gain + w.offset * isinstance(w, Weights)  # noqa: E731
+    value, gradient = sg.value_and_grad(f)(weights)
+    assert value == f(weights) == 15.5
+    assert (type(gradient), list(gradient), gradient.offset) == (Weights, [5.0, 5.0], 1.0)
+    assert sg.grad(lambda p: p.swapped()[0] * p[0])(Two((2.0, 3.0))) == (3.0, 2.0)
+    gradient = sg.grad(Table.total)(table)
+    assert (type(gradient), dict(gradient), gradient.scale) == (Table, {"a": 4.0, "b": 4.0}, 5.0)
+
+
+@dataclasses.dataclass
+class Body:
+    mass: float
+
+
+@dataclasses.dataclass
+class Joint:
+    a: Body
+    b: Body
+
+
+def test_what_stands_twice_in_the_arguments_is_one_object():
+    def heavier(x, joints):
+        for joint in joints:
+            joint.b.mass = joint.b.mass * 2
+        return x * sum(joint.a.mass for joint in joints) * (joints[0].a is joints[1].b)
+
+    one, other = Body(1.0), Body(3.0)
+    run = sg.value_and_grad(heavier)
+    assert run(2.0, [Joint(one, other), Joint(other, one)])[0] == 16.0
+    assert run(2.0, [Joint(one, other), Joint(Body(3.0), Body(1.0))])[0] == 0.0
+    assert (one.mass, other.mass) == (1.0, 3.0)
+
+
+def test_a_list_that_is_two_arguments_is_one():
+    def f(x, kept, same):
+        kept.append(1.0)
+        return x * len(same)
+
+    held = [2.0]
+    assert sg.grad(f)(3.0, held, held) == 2.0
+    assert sg.grad(f)(3.0, held, [2.0]) == 1.0
+    assert held == [2.0]
+
+
+def test_the_gradient_of_what_stands_twice_stands_at_both_places():
+    held = [2.0]
+    assert sg.grad(lambda p: p[0][0] * p[1][0])([held, held]) == [[4.0], [4.0]]
+
+
 # results
 
 

@@ -1,6 +1,7 @@
 """Arrays that a traced function makes behave as NumPy's, and hold what is written into them."""
 
 import copy
+import math
 import pickle
 from collections import deque
 
@@ -212,3 +213,97 @@ def test_parts_of_complex_numbers_look_into_their_array(f):
     steps = np.eye(3) * 1e-6
     slopes = [(f(x + h) - f(x - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(sg.grad(f)(x), slopes, rtol=1e-8)
+
+
+KNOWN = np.array([1.0, 2.0, 3.0])
+
+
+def _of_xarray():
+    return pytest.importorskip("xarray").DataArray(KNOWN).values
+
+
+FOREIGN = {
+    "values of xarray": _of_xarray,
+    "an item of a copied list": lambda: copy.copy([KNOWN])[0],
+    "a memoryview": lambda: np.asarray(memoryview(KNOWN)),
+    "coefficients": lambda: np.poly1d(KNOWN).coeffs,
+    "itself": lambda: np.asarray(KNOWN),
+    "a view": lambda: np.ravel(KNOWN),
+    "a part": lambda: np.split(KNOWN, [1])[0],
+    "a buffer": lambda: np.frombuffer(KNOWN),
+    "broadcast": lambda: np.broadcast_arrays(KNOWN, KNOWN)[0],
+}
+OWN = {
+    "zeros": lambda: np.zeros(3),
+    "a copy": lambda: KNOWN.copy(),
+    "a deep copy": lambda: copy.deepcopy([KNOWN])[0],
+    "a sum": lambda: KNOWN + 1,
+    "of several": lambda: np.unique(KNOWN, return_counts=True)[0],
+    "parts": lambda: np.split(np.zeros(4), 2)[0],
+    "a view of a new one": lambda: np.zeros(4).reshape(2, 2)[0],
+    "a grid": lambda: np.meshgrid(KNOWN, KNOWN)[0][0],
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_others_know_cannot_be_written_into(name):
+    def fn(x):
+        a = FOREIGN[name]()
+        a[0] = x
+        return np.sum(a) * math.exp(x)
+
+    with pytest.raises(TracingError, match=r"outside|read-only"):
+        sg.grad(fn)(2.0)
+    np.testing.assert_array_equal(KNOWN, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_nobody_else_knows_can(name):
+    def fn(x):
+        a = OWN[name]()
+        a[0] = x
+        return np.sum(a) * math.exp(x)
+
+    slope = (fn(2.0 + 1e-6) - fn(2.0 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(sg.grad(fn)(2.0), slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["data", "ctypes"])
+def test_the_memory_of_traced_values_is_not_given_away(name):
+    def read(x):
+        a = np.zeros(3)
+        a[0] = x
+        return np.sum(np.asarray(getattr(a, name))) * x
+
+    def lent(x):
+        a = np.zeros(3)
+        kept = getattr(a, name)
+        a[0] = x
+        return x * (kept is not None)
+
+    for fn, message in ((read, "holds no number"), (lent, "others have been given")):
+        with pytest.raises(TracingError, match=message):
+            sg.grad(fn)(2.0)
+
+
+def read_only_views(x):
+    a = np.eye(3)
+    d, total = np.diagonal(a), x
+    for k in range(3):
+        a[k, k] = k + 2.0
+        total = total + (x * d).sum()
+    return total
+
+
+def another_shape(x):
+    a, total = np.arange(6.0), x
+    for shape in ((2, 3), (3, 2)):
+        a.shape = shape
+        total = total + (x * a)[0, -1]
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("fn", [read_only_views, another_shape])
+def test_constants_are_what_arrays_hold_when_they_are_read(fn):
+    assert sg.value_and_grad(fn)(2.0)[0] == fn(2.0)
