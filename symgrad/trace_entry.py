@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ from .primitives import functions as f
 from .primitives.scan import SCAN
 from .program.collector import collector_paused
 from .program.dims import is_concrete
+from .program.forks import cached_property
 from .program.node import Node
 from .program.program import Program
 from .tensor import Parameter, Tensor

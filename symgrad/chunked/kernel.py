@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ..errors import DtypeError, ShapeError
 from ..kernels.base import Kernel
 from ..kernels.kernel import lower
 from ..passes.block_axes import Edges
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.plain_arrays import plain_array

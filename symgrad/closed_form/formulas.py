@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import sympy
 
 from ..errors import ArgumentError
+from ..program.forks import cached_property
 from ..program.program import Program
 from .contents import in_latex, in_words
 from .entries import entry_names

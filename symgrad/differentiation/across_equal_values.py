@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from ..primitives.primitive import CONSTANT, EXAMPLE, INPUT, LITERAL, Params, Pr
 from ..primitives.selection import concatenate, full, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import Shape, is_concrete
+from ..program.forks import cached_property
 from ..program.interpret import with_others
 from ..program.node import Node, ancestors, emit
 from .cotangents import cotangents_of

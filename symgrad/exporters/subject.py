@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..closed_form.formulas import Formulas
 from ..closed_form.labels import label_name
 from ..closed_form.latex import inputs_by_latex
 from ..kernels.sparse import SparseBlock
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..program.program import Program
 from .check import Check

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..pickling import OfOneProcess
+from ..program.forks import cached_property
 from ..program.program import Program
 from .backend import checked_backend
 from .explanation import Explanation, Step

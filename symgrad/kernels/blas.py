@@ -13,13 +13,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..primitives.spelling import self_dot as _self_dot
+from ..program.forks import cached_property
 from . import runtime
 
 #: multiplications of two matrices, and elements of a matrix times a vector, from which OpenBLAS uses threads

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from ..primitives.order import NAMED
 from ..primitives.scan import PART
 from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
+from ..program.forks import cached_property
 from ..program.kept import kept
 from ..program.program import Program
 from .array_libraries import by_library

@@ -10,7 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..primitives.scan import PART, SCAN
 from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import shared_axes
 from ..program.dims import Expected, dim_source, value_of
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..program.program import Program
 from . import blas

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
+from ..program.forks import cached_property
 from ..program.program import Program
 from .base import Kernel
 from .explanation import Explanation

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..program.forks import in_each_child
+
 #: bytes from which memory is kept, and of a piece that is kept at most
 _FROM, _LARGEST = 1 << 20, 1 << 26
 #: bytes of an array whose freeing makes glibc keep twice as much; what has more than 32 MiB does not count
@@ -98,3 +100,12 @@ def release() -> None:
     """Keep nothing."""
     with _lock:
         _kept.clear()
+
+
+def _forget() -> None:
+    """In a child that was forked: a thread that held the lock is none of its own."""
+    global _lock
+    _lock = threading.Lock()
+
+
+in_each_child(_forget)

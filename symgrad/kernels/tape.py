@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from ..primitives.scan import SCAN
 from ..primitives.selection import SLICE, as_index
 from ..program.dims import is_concrete
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..program.program import Program
 from .base import Kernel, quiet

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..errors import ArgumentError, MissingFile, UnreadableFile
 from ..exporters import checked_format, export
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
 from ..program.dims import is_concrete
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..trace_entry import Result, TraceEntry
 from ..tracing.trace import Trace, as_node, running

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
 from ..program.dims import Dim, Shape, is_named, normal, size
+from ..program.forks import cached_property
 from ..program.interpret import rebuilt, walk
 from ..program.node import Node, ancestors
 from ..program.program import Program

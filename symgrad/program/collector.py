@@ -11,6 +11,8 @@ import gc
 import threading
 from collections.abc import Generator
 
+from .forks import in_each_child
+
 _lock = threading.Lock()
 #: how many are in a pause, in all threads, and whether the first of them has found the collector at work
 _inside, _was_on = 0, False
@@ -34,6 +36,18 @@ def collector_paused() -> Generator[None]:
         yield
     finally:
         with _lock:
-            _inside -= 1
+            _inside = max(_inside - 1, 0)
             if not _inside and _was_on:
                 gc.enable()
+
+
+def _forget() -> None:
+    """In a child that was forked: the threads that were inside are none of its own."""
+    global _lock, _inside
+    _lock = threading.Lock()
+    if _inside and _was_on:
+        gc.enable()
+    _inside = 0
+
+
+in_each_child(_forget)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..errors import UnsupportedOperation
 from .dims import Shape
 from .facts import spelled_fact
+from .forks import cached_property
 from .node import Graph, Node, ancestors
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from ..kernels.native.kernel import NativeKernel
 from ..kernels.native.writer import Functions
 from ..passes.constants import fold_constants
 from ..passes.rare import without_rare
+from ..program.forks import cached_property
 from ..program.program import Program
 from ..program.verify import verify
 from ..tracing.trace import as_followed
@@ -269,21 +269,21 @@ class Check:
     def _made(self, fn: Callable) -> DerivedFunction:
         return symbolic(fn, backend="numpy")
 
-    @functools.cached_property
+    @cached_property
     def _value(self) -> DerivedFunction:
         return self._made(self.call)
 
-    @functools.cached_property
+    @cached_property
     def _forward(self) -> DerivedFunction:
         n = len(self.point)
         return self._made(lambda *arrays: jvp(self.floats, arrays[:n], arrays[n:])[1])
 
-    @functools.cached_property
+    @cached_property
     def _reverse(self) -> DerivedFunction:
         n = len(self.point)
         return self._made(lambda *arrays: vjp(self.floats, *arrays[:n])[1](arrays[n:]))
 
-    @functools.cached_property
+    @cached_property
     def _second(self) -> DerivedFunction:
         return grad(self._slope, tuple(range(len(self.point))), backend="numpy")
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, cast
 
+from ..program.forks import in_each_child
 from .straight import Straight, StraightFile, straight_file, straight_loop
 
 _FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -286,3 +287,12 @@ def _with_hook(code: CodeType, hook: Any) -> CodeType:
             value = _with_hook(value, hook)
         constants.append(hook if type(value) is frozenset and value == _STAND_IN else value)
     return code.replace(co_consts=tuple(constants))
+
+
+def _forget() -> None:
+    """In a child that was forked: a thread that was parsing is none of its own."""
+    global _parsing
+    _parsing = threading.Lock()
+
+
+in_each_child(_forget)

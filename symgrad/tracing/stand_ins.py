@@ -9,6 +9,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..program.forks import in_each_child
+from .trace import current
+
 
 class StandIns(NamedTuple):
     """How many traces follow the methods of a class, its own ones, and what stands in their place."""
@@ -20,8 +23,35 @@ class StandIns(NamedTuple):
 
 #: the classes whose methods are followed now
 OF_CLASSES: dict[type, StandIns] = {}
+
+
+class _Lock:
+    """A lock, and another one in a child that was forked."""
+
+    def __init__(self) -> None:
+        self._own = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._own.acquire()
+
+    def __exit__(self, *exc: Any) -> None:
+        self._own.release()
+
+    def forget(self) -> None:
+        """In a child that was forked: no class is followed for the traces of the threads that it has not."""
+        self._own = threading.RLock()
+        if current() is not None:
+            return
+        for cls, (_, own, given) in OF_CLASSES.items():
+            for name, method in own.items():
+                if vars(cls).get(name) is given[name]:
+                    type.__setattr__(cls, name, method)
+        OF_CLASSES.clear()
+
+
 #: held by what changes them, or a class with them
-LOCK = threading.RLock()
+LOCK = _Lock()
+in_each_child(LOCK.forget)
 
 
 def own_members(cls: type) -> Mapping[str, Any]:

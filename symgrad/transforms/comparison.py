@@ -6,12 +6,12 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, SymgradError
+from ..program.forks import cached_property
 from ..tracing.tree import flatten, unflatten
 from .positions import data_of
 from .sample_points import Point

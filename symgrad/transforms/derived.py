@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..pickling import Importable
 from ..primitives.casting import CAST, flow_as
 from ..primitives.contraction import contract
 from ..primitives.primitive import CapturedArray, constant, literal
+from ..program.forks import cached_property
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names

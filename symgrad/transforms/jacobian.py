@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..compiled import CompiledFunction
@@ -15,6 +14,7 @@ from ..errors import ArgumentError, DtypeError, TracingError
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
 from ..primitives.order import extent
+from ..program.forks import cached_property
 from ..program.node import Node, ancestors
 from ..tracebacks import briefly
 from ..tracing.trace import running

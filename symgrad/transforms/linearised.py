@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..differentiation.colored import colored_term
@@ -13,6 +12,7 @@ from ..differentiation.structure.structured_tangents import StructuredTangent, d
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..primitives.elementwise import conjugated
 from ..program.dims import is_concrete
+from ..program.forks import cached_property
 from ..program.node import Node, originating
 from ..tracing.trace import running
 from .complex_numbers import block_dtype, jacobian_mode

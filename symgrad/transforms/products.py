@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, count
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..kernels.array_libraries import is_dask, library_of
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..tracebacks import briefly
 from ..tracing.trace import as_node, called, current

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..differentiation.series import derivatives_along
 from ..errors import ArgumentError, ArgumentTypeError
 from ..primitives.functions import divide
 from ..primitives.primitive import literal
+from ..program.forks import cached_property
 from ..program.node import Node
 from ..tracebacks import briefly
 from ..tracing.tracer import Tracer

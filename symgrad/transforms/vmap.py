@@ -8,7 +8,6 @@ derivatives, kernels and closed forms follow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..primitives.casting import CAST
 from ..primitives.contraction import transpose
 from ..primitives.primitive import CapturedArray, constant, literal_value
 from ..program.dims import Dim
+from ..program.forks import cached_property
 from ..program.node import Node, emit
 from ..tracebacks import briefly
 from ..tracing.sizes import Size

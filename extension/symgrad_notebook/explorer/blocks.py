@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from symgrad.compiled import argument_names
 from symgrad.errors import BackendError, ResultTooLarge
 from symgrad.kernels.sparsity import Sparsity
 from symgrad.program.dims import value_of
+from symgrad.program.forks import cached_property
 from symgrad.tracing.tree import flatten
 from symgrad.transforms.jacobian import HessianFunction, JacobianFunction
 

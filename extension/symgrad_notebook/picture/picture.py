@@ -8,10 +8,10 @@ import itertools
 import os
 import pathlib
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from symgrad.errors import ArgumentError
+from symgrad.program.forks import cached_property
 from symgrad.transforms.in_notebook import notebook_part
 
 from .diagram import Diagram

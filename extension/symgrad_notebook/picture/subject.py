@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from symgrad.errors import ArgumentError
@@ -13,6 +12,7 @@ from symgrad.findings import Finding, findings
 from symgrad.named_dims import is_shapes
 from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import is_concrete
+from symgrad.program.forks import cached_property
 from symgrad.program.node import Node
 from symgrad.program.program import Program
 from symgrad.signature import called_name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...passes.sizes import at_sizes
 from ...primitives.selection import ASSEMBLE, SCATTER, spell_slice
 from ...program.dims import value_of
+from ...program.forks import cached_property
 from ...program.interpret import interpreted
 from ...program.node import Graph, Node
 from ...program.program import Program

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...errors import ClosedFormTooLarge
+from ...program.forks import cached_property
 from ...program.node import Node
 from ...program.program import Program
 from ..budget import without_loops

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import sympy
 
+from ...program.forks import cached_property
 from ..contents import in_latex
 from ..typeset import cases, element, initial, is_word, typeset
 from .expression import Expression, without_ones

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import ClosedFormTooLarge
+from ...program.forks import cached_property
 from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..derivation.constants import description

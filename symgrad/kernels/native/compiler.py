@@ -25,6 +25,7 @@ from pathlib import Path
 from ... import disk_cache
 from ...emit.c.spelling import TWO, VECTORISED, declarations
 from ...errors import BackendError, CompilerWarning, at_user_line
+from ...program.forks import cached_property
 
 #: arithmetic stays IEEE's and NumPy's: no contraction to fused operations, no reordering; only errno and traps go
 _FLAGS = (
@@ -67,7 +68,7 @@ class Toolchain:
         prelude = _text("prelude.c").replace("/* DECLARATIONS */", self.declarations)
         return "\n".join([prelude, *library, *steps, f"static step_t steps[] = {{{table}}};\n", _text("python_call.c")])
 
-    @functools.cached_property
+    @cached_property
     def identity(self) -> str:
         """What compiled code depends on besides its source."""
         return "\n".join([_version(self.command), *self.flags, *self.libraries, _processor()])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from ...errors import BackendError
+from ...program.forks import cached_property
 from ...program.program import Program
 from ..base import Kernel
 from ..explanation import Explanation

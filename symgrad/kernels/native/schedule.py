@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from ...emit.loops.flat import steps_of, strides_of
@@ -20,6 +19,7 @@ from ...primitives.loop import Loop, Piece
 from ...primitives.primitive import Leaf
 from ...primitives.scan import PART, SCAN
 from ...primitives.windows import even_steps
+from ...program.forks import cached_property
 from ...program.node import Node
 from ...program.program import Program
 from .contractions import accumulations, may_loop

@@ -1,0 +1,28 @@
+"""The versions of Python that symgrad promises are those that it has been read for."""
+
+import pathlib
+import re
+import sys
+
+import symgrad
+
+ROOT = pathlib.Path(__file__).parents[1]
+#: of which the instructions are known, and how frames, source and annotations are read
+KNOWN = ("3.11", "3.12", "3.13")
+#: modules that read instructions
+READ_BYTECODE = {"catching", "code_reads", "local_names", "step_names"}
+
+
+def test_the_classifiers_name_the_versions_that_are_known():
+    text = (ROOT / "pyproject.toml").read_text()
+    assert tuple(re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)) == KNOWN
+
+
+def test_this_version_is_one_of_them():
+    assert f"{sys.version_info[0]}.{sys.version_info[1]}" in KNOWN
+
+
+def test_who_reads_instructions():
+    folder = pathlib.Path(symgrad.__file__).parent
+    found = {p.stem for p in folder.rglob("*.py") if re.search(r"^import dis$|^from dis ", p.read_text(), re.M)}
+    assert found == READ_BYTECODE
