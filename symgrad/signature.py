@@ -23,7 +23,7 @@ from .tracing.instances import attributes_of, hides_content
 from .tracing.libraries import is_library
 from .tracing.plain_arrays import LABELS, plain_array
 from .tracing.trace import as_node
-from .tracing.tree import LEAF, flatten, is_nested, mutable_in, nesting, replaced
+from .tracing.tree import flatten, is_nested, nesting, replaced, survey
 
 #: what is told apart by its value
 _BY_VALUE = frozenset((int, str, bytes, bool, type(None)))
@@ -53,14 +53,18 @@ class Call:
         for name, value in self.kwargs.items():
             key.append(name)
             self.wraps |= _read(value, self.leaves, key)
-        self.key = (*key, *self._shared())
+        self.key = (*key, *self._nested())
         return self
 
-    def _shared(self) -> tuple[int, ...]:
-        """Which of the lists, dicts and objects among the arguments are the same one; nothing where none are."""
-        held = [v for value in (*self.args, *self.kwargs.values()) if is_nested(value) for v in mutable_in(value)]
-        found = list(map(id, held))
-        return () if len(found) == len({*found}) else tuple(map(found.index, found))
+    def _nested(self) -> tuple[Any, ...]:
+        """What the structure of nested arguments does not tell.
+
+        That is which keys of dicts are no text, for 1 equals True, and which lists, dicts and objects are the same one.
+        """
+        mutable, keys = survey((*self.args, *self.kwargs.values()))
+        found = list(map(id, mutable))
+        same = () if len(found) == len({*found}) else tuple(map(found.index, found))
+        return (*map(setting, keys), *same)
 
     def read_named(self, by_place: Sequence[Any], by_name: Mapping[str, Any], known: dict[Any, Sizes]) -> Call:
         """Fill in the leaves, the sizes of the names that arguments declare, and the key without these sizes.
@@ -92,7 +96,7 @@ class Call:
                 known.clear()
             known[own] = sizes
         key.append(sizes.zeros)
-        self.key = (*key, *self._shared())
+        self.key = (*key, *self._nested())
         self.sizes = sizes
         return self
 
@@ -209,7 +213,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         return isinstance(value, Tensor)
     if is_nested(value):
         parts, structure = flatten(value)
-        key += (structure, *_odd_keys(structure))
+        key.append(structure)
         tensors = [_read(v, leaves, key) for v in parts]
         return any(tensors)
     try:
@@ -234,18 +238,6 @@ def setting(value: Any) -> tuple[type, Any]:
     if kind is tuple:
         return kind, tuple(map(setting, value))
     return kind, value if kind.__eq__ is object.__eq__ else _Content(value)
-
-
-def _odd_keys(structure: Any) -> list[Any]:
-    """Those keys of dicts in a structure that are no text, for 1 equals True and 1.0."""
-    if type(structure) is not tuple or structure[0] == "value":
-        return []
-    own = structure[1] if structure[0] == "dict" else ()
-    found = [setting(key) for key in own if type(key) is not str]
-    for inner in structure[-1]:
-        if inner != LEAF:
-            found += _odd_keys(inner)
-    return found
 
 
 def ints_of(key: tuple) -> list[int]:

@@ -14,10 +14,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentTypeError
 from .containers import container
 
 LEAF = "*"
+#: types of values that hold no others
+_PLAIN = frozenset((np.ndarray, float, int, bool, complex, str, bytes, type(None), np.float64, np.float32))
 #: kinds whose parts have names of their own: settings may stand among the data
 OBJECTS = ("object", "named")
 
@@ -123,17 +127,39 @@ def _dict_of(kind: type, factory: Any, items: dict[Any, Any]) -> Any:
         return items
 
 
-def mutable_in(value: Any) -> list[Any]:
-    """The lists, dicts and objects in a value, itself too, in the order in which they stand in it.
+def survey(values: Collection[Any]) -> tuple[list[Any], list[Any]]:
+    """The lists, dicts and objects in values, those themselves too, and the keys of their dicts that are no text.
+
+    Both in an order that follows from how the values are nested.
 
     >>> one = [1]
-    >>> mutable_in((one, {"a": one}))
-    [[1], {'a': [1]}, [1]]
+    >>> survey([(one, {2: one})])
+    ([{2: [1]}, [1], [1]], [2])
     """
-    if not is_nested(value):
-        return []
-    own = [] if isinstance(value, tuple) else [value]
-    return own + [found for part in parts_of(value).values() for found in mutable_in(part)]
+    mutable: list[Any] = []
+    keys: list[Any] = []
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        kind = type(value)
+        if kind in _PLAIN:
+            continue
+        if kind is tuple:
+            pending += value
+        elif kind is list:
+            mutable.append(value)
+            pending += value
+        elif kind is dict:
+            mutable.append(value)
+            keys += [key for key in value if type(key) is not str]
+            pending += value.values()
+        elif is_nested(value):
+            if not isinstance(value, tuple):
+                mutable.append(value)
+            if isinstance(value, dict):
+                keys += [key for key in value if type(key) is not str]
+            pending += parts_of(value).values()
+    return mutable, keys
 
 
 def replaced(value: Any, structure: Any, leaves: Any, known: dict[int, tuple[Any, Any]] | None = None) -> Any:
