@@ -190,8 +190,9 @@ def _total(fn: Callable) -> Callable:
     """A sum of all that ``fn`` gives, each element with a weight of its own."""
 
     def total(*args: Any) -> Any:
-        found = [v for v in flatten(fn(*args))[0] if getattr(v, "dtype", np.dtype(bool)).kind in "fc"]
-        return sum(np.sum(np.real(v) * np.cos(np.arange(1.0, v.size + 1)).reshape(v.shape)) for v in found)
+        leaves = flatten(fn(*args))[0]
+        found = [v for v in leaves if isinstance(v, float) or getattr(v, "dtype", np.dtype(bool)).kind in "fc"]
+        return sum(np.sum(np.real(v) * np.cos(np.arange(1.0, np.size(v) + 1)).reshape(np.shape(v))) for v in found)
 
     return total
 

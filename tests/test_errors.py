@@ -84,16 +84,16 @@ def test_errors_are_copied_as_tools_copy_them():
 
 @pytest.mark.usefixtures("brief")
 def test_a_notebook_shows_the_message_and_the_users_lines(shell):
-    shell.run_cell("import symgrad as sg\ndef f(x):\n    é = 1; return x.tobytes()\n")
+    shell.run_cell("import numpy as np\nimport symgrad as sg\ndef f(x):\n    é = 1; return x.tobytes()\n")
     with capture_output() as captured:
-        shell.run_cell("a = 1\nsg.grad(f)(1.0)\n")
+        shell.run_cell("a = 1\nsg.grad(f)(np.ones(2))\n")
     first, *lines = captured.stdout.rstrip().splitlines()
     assert first.startswith("UnsupportedOperation: ndarray.tobytes has no derivative rule in symgrad.")
     assert [line.rpartition(",")[2] if line.endswith(":") else line for line in lines] == [
         " line 2:",
-        "    sg.grad(f)(1.0)",
-        "    ^^^^^^^^^^^^^^^",
-        " line 3:",
+        "    sg.grad(f)(np.ones(2))",
+        "    ^^^^^^^^^^^^^^^^^^^^^^",
+        " line 4:",
         "    é = 1; return x.tobytes()",
         "                  ^^^^^^^^^",
     ]

@@ -27,6 +27,7 @@ from ..errors import (
     is_library,
     mistakes,
     refusals,
+    typed,
 )
 from . import (
     cosines,
@@ -51,7 +52,7 @@ from .generators import CACHED
 from .labelled import has_labels, takes_arrays, unlabelled
 from .labels import is_indexer
 from .libraries import is_library as is_library_module
-from .library_calls import note_refused, said_of
+from .library_calls import called_by, is_users, note_refused, said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .long_loops import some_steps
@@ -97,7 +98,7 @@ class _Calls:
         elif isinstance(function, type):
             if not is_library_module(function.__module__):
                 return _made(function, args, kwargs)
-        elif function is getattr and type(args[1]) is str:
+        elif function is getattr and type(self) is _Calls and type(args[1]) is str:
             try:
                 return self.attribute(args[0], args[1])
             except AttributeError:
@@ -128,7 +129,8 @@ class _Calls:
 
     def _called(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What a function that is none of the user's gives."""
-        refuse_errors_of_values(function, args, kwargs)
+        if type(self) is _Calls:  # what a library is told is its own affair
+            refuse_errors_of_values(function, args, kwargs)
         if any(type(v) not in _COMMON for v in args):
             args = tuple([v if type(v) in _COMMON else as_taken(self.call, function, v) for v in args])
         if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):
@@ -153,9 +155,15 @@ class _Calls:
 
     def read(self, function: Callable, code: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What the Python code of a library gives, which ``function`` runs."""
-        name = getattr(function, "__qualname__", type(function).__name__)
-        with said_of(function), mistakes(f"{getattr(function, '__module__', '')}.{name}"):
-            return _of_library(code, args, kwargs)
+        with said_of(function):
+            try:
+                return _of_library(code, args, kwargs)
+            except (ValueError, IndexError) as error:
+                is_meant = isinstance(error, np.linalg.LinAlgError) or is_users(error)
+                instead = None if is_meant else typed(error, called_by(function))
+                if instead is None:
+                    raise
+                raise instead from error
 
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``np.r_[…]`` and ``np.c_[…]``."""
@@ -414,7 +422,7 @@ def composed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Callabl
         return None
 
     def rule(*args: Any, **kwargs: Any) -> Any:
-        with said_of(function), mistakes(f"{function.__module__}.{function.__name__}"):
+        with said_of(function), mistakes(called_by(function)):
             return tree_map(_settled, _of_library(code, args, kwargs))
 
     return rule

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import is_library, user_frame
+from ..errors import ArgumentTypeError, is_library, user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .array_methods import METHOD_FUNCTIONS
@@ -354,6 +354,8 @@ def _written(targets: tuple, made: Any) -> Any:
     results = made if isinstance(made, tuple) else (made,)
     for target, result in zip(targets, results, strict=False):
         if target is not None:
+            if not isinstance(target, (np.ndarray, Tracer)):
+                raise ArgumentTypeError.here(f"out= takes an array; it got {target!r}.")
             if not np.can_cast(result.dtype, target.dtype, "same_kind"):
                 refuse(f"an array of {target.dtype} cannot hold a result of {result.dtype} (out=).")
             writing.target(target)[...] = result

@@ -127,8 +127,9 @@ def refuse_without_source(error: Exception, codes: Collection[CodeType]) -> None
 def note_refused(function: Any, error: Exception) -> None:
     """Note as refused what a function that knows no traced values raises of one: the user's code may catch it."""
     if not isinstance(error, SymgradError):
-        name = _public(getattr(function, "__module__", None) or "", getattr(function, "__qualname__", "a function"))
-        refusals.latest = UnsupportedOperation.here(f"{name} has no derivative rule in symgrad: {error}.")
+        refusals.latest = UnsupportedOperation.here(
+            f"{called_by(function)} has no derivative rule in symgrad: {error}."
+        )
 
 
 def refuse_in_pandas() -> None:
@@ -187,6 +188,18 @@ def without_rule(name: str, at: Step, inside: list[Step], rules: Mapping[Callabl
     )
 
 
+def called_by(function: Any) -> str:
+    """The name by which users call a function of a library."""
+    return _public(
+        getattr(function, "__module__", None) or "", getattr(function, "__qualname__", type(function).__name__)
+    )
+
+
+def is_users(error: Exception) -> bool:
+    """Whether an error was raised in code of the user's, which a library has called."""
+    return any(not is_library(step.file) for step in _steps(error.__traceback__))
+
+
 @contextmanager
 def said_of(function: Any) -> Iterator[None]:
     """Inside, where the code of a library is followed, what is refused is said of its ``function``, called by users."""
@@ -194,9 +207,7 @@ def said_of(function: Any) -> Iterator[None]:
         yield
     except TracingError as error:
         what, _, where = str(error).partition("\n")
-        name = _public(
-            getattr(function, "__module__", "") or "", getattr(function, "__qualname__", type(function).__name__)
-        )
+        name = called_by(function)
         if name in what or not at_user_line("").endswith(where):
             raise
         raise UnsupportedOperation.here(
