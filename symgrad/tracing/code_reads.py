@@ -223,7 +223,7 @@ def _given(steps: Steps, k: int, place: int) -> dis.Instruction | None:
             return None
         if place == 0:
             use = next(i.opname for i in steps[at + 1 :] if i.opname not in _LOADS)
-            return step if use in ("CALL", "BINARY_SUBSCR") else None
+            return step if use in ("CALL", "CALL_KW", "BINARY_SUBSCR") else None
         place -= 1
     return None
 

@@ -81,6 +81,7 @@ def watching(fn: Callable, bound: Bound, listed: Listed | None = None, calls: bo
     followed = followed_code(code) if trace is not None and trace.follow is not None else code
     watch = _Watch(followed, bound, listed, calls)
     outer = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 has instructions told where a frame has asked before
     try:
         _state.watches.append(watch)
         sys.settrace(_called)
@@ -98,8 +99,6 @@ def _called(frame: FrameType, event: str, arg: Any) -> Any:
     for watch in watches:
         watch.frame = frame
     stores = _stores(frame.f_code)
-    frame.f_trace_opcodes = True
-    frame.f_trace_lines = False
     before = -1
 
     def step(frame: FrameType, event: str, arg: Any) -> Any:
@@ -116,6 +115,9 @@ def _called(frame: FrameType, event: str, arg: Any) -> Any:
                     _list(frame, watch.listed)
         return step
 
+    frame.f_trace = step  # first: Python 3.13 has no eye on the instructions of a frame that nobody follows
+    frame.f_trace_opcodes = True
+    frame.f_trace_lines = False
     return step
 
 

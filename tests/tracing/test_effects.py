@@ -253,6 +253,7 @@ def _of_a_database():
         base.execute("insert into t values (1)")
         return base.execute("select count(*) from t").fetchone()[0]
 
+    count.close = base.close
     return count
 
 
@@ -310,6 +311,7 @@ def test_what_nobody_could_undo_is_done_once(made):
     value, gradient = sg.value_and_grad(lambda x: counted(x) * x[0] * again(x))(X)
     assert value == 3.0
     np.testing.assert_array_equal(gradient, [2.0, 1.5])
+    getattr(counted, "close", lambda: None)()
 
 
 def test_settings_of_numpy_are_as_the_function_leaves_them():

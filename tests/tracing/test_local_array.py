@@ -81,6 +81,7 @@ def test_values_and_derivatives(check_rule, fn):
     check_rule(fn, [X], order=1)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # of NumPy 2.5
 def test_it_is_an_array_to_those_who_ask():
     def fn(x):
         a = np.zeros((2, 3))
