@@ -88,6 +88,7 @@ _KEEPING = frozenset(
     )
 )
 CHANGING_METHODS = frozenset(n for kind in _KINDS for n in dir(kind) if not n.startswith("_")) - _KEEPING
+CHANGING_METHODS |= {"__setattr__", "__delattr__", "__setitem__", "__delitem__", "__setstate__", "__dict__"}
 
 
 def computes(function: Any) -> bool:
