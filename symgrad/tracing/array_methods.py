@@ -307,6 +307,7 @@ class ArrayMethods:
             raise MissingAttribute(at_user_line("a traced array has no attribute 'is_integer'"))
         return bool(np.isfinite(self) & (self == np.floor(self)))
 
+    device = property(lambda self: "cpu")  # as every array of NumPy says
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.dtype.itemsize)
 

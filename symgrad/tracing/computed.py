@@ -37,6 +37,8 @@ from .trace import current, running
 from .tracer import Tracer
 
 _NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray", "copy")
+#: packages of those that write into arrays, where SciPy has them and had them
+_WRITERS = ("scipy._lib.array_api_extra", "scipy._external.array_api_extra")
 #: methods that give a part of an array, or its elements in another order
 _MOVES = frozenset(
     ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "flatten", "copy", "repeat", "take")
@@ -123,7 +125,7 @@ def is_numeric(function: Any, owner: Any) -> bool:
         return True
     module = type(owner).__module__ if owner is not None and not issubclass(type(owner), ModuleType) else None
     module = module if module not in (None, "builtins") else getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] in _NUMERIC and not module.startswith("scipy._lib.array_api_extra")
+    return module.partition(".")[0] in _NUMERIC and not module.startswith(_WRITERS)
 
 
 def _callback(call: Called, function: Any) -> Any:

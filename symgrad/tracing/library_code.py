@@ -24,7 +24,15 @@ from .tracer import Tracer
 
 #: modules whose code is followed; of other libraries nobody has looked whether it can be
 _FOLLOWED = (
-    *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "numpy.linalg.", "numpy.fft.", "scipy._lib."),
+    *(
+        "numpy.lib.",
+        "numpy._core.",
+        "numpy.polynomial.",
+        "numpy.linalg.",
+        "numpy.fft.",
+        "scipy._lib.",
+        "scipy._external.",
+    ),
     *("scipy.integrate.", "scipy.interpolate.", "scipy.linalg.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
     *("scipy.stats._axis_nan_policy", "scipy.stats._covariance", "scipy.stats._kde", "scipy.stats._morestats"),
     *("scipy.stats._multivariate", "scipy.stats._stats_mstats_common", "scipy.stats._stats_py"),
@@ -33,7 +41,7 @@ _FOLLOWED = (
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 #: modules whose functions take complex numbers too
-_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy.signal", "scipy.sparse", "scipy._lib")
+_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy.signal", "scipy.sparse", "scipy._lib", "scipy._external")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 #: modules in C -> those with the same functions for arrays of any library
