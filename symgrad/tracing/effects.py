@@ -118,9 +118,9 @@ def holds_none(value: Any, is_users: bool) -> bool:
     return is_users or _is_symgrads(type(value).__module__)
 
 
-def _is_symgrads(module: str) -> bool:
+def _is_symgrads(module: Any) -> bool:
     """What is symgrad's own calls functions of the user's, which are looked at themselves, and keeps traces alone."""
-    return module.partition(".")[0] == "symgrad"
+    return str(module).partition(".")[0] == "symgrad"  # classes of C may have something else there
 
 
 def _is_in(function: Any, functions: frozenset[Any]) -> bool:
