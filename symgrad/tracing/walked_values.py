@@ -175,7 +175,7 @@ def file(walk: Walk, file: io.IOBase) -> None:
 def hidden(walk: Walk, value: Any) -> None:
     """An object whose content lies where Python cannot look: compared as bytes, if it has any."""
     kind = type(value)
-    if kind.__module__.startswith("pandas._libs") and kind.__name__ == "BlockValuesRefs":
+    if str(kind.__module__).startswith("pandas._libs") and kind.__name__ == "BlockValuesRefs":
         return  # who else looks into the values, which are looked at themselves
     if is_used_up(value):
         walk.pending.append(Changing(f"an iterator ({kind.__name__})"))
