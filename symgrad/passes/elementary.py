@@ -137,30 +137,20 @@ def _exprel(x: Node) -> Node:
 
 
 def _squared_sech(x: Node, _: Node) -> Node:
-    """``1 - t²`` of the tanh ``t`` below, by ``1 - |t|`` where that is known: one division serves both."""
-    is_near, d = _near_or_complement(x)
-    return f.where(is_near, f.subtract(1, f.square(d)), f.multiply(d, f.subtract(2, d)))
+    e = f.exp(f.multiply(-2, f.absolute(x)))
+    return f.divide(f.multiply(4, e), f.square(f.add(1, e)))
 
 
 def _tanh(x: Node) -> Node:
-    is_near, d = _near_or_complement(x)
-    return f.copysign(f.where(is_near, d, f.subtract(1, d)), x)
-
-
-def _near_or_complement(x: Node) -> tuple[Node, Node]:
-    """Whether ``x`` is near 0, and ``|tanh x|`` there (by Lambert's continued fraction), ``1 - |tanh x|`` elsewhere."""
+    """With the exponential that its slope takes, and near 0 by Lambert's continued fraction, to rounding."""
     size = f.absolute(x)
     e = f.exp(f.multiply(-2, size))
     z = f.square(x)
-    top = _polynomial(z, 1, 17325 / 135135, 378 / 135135, 1 / 135135)
-    bottom = _polynomial(z, 1, 62370 / 135135, 3150 / 135135, 28 / 135135)
+    top = f.add(135135, f.multiply(z, f.add(17325, f.multiply(z, f.add(378, z)))))
+    bottom = f.add(135135, f.multiply(z, f.add(62370, f.multiply(z, f.add(3150, f.multiply(28, z))))))
     is_near = f.less(size, 0.35)
-    above = f.where(is_near, f.multiply(size, top), f.multiply(2, e))
-    return is_near, f.divide(above, f.where(is_near, bottom, f.add(1, e)))
-
-
-def _polynomial(z: Node, first: float, second: float, *others: float) -> Node:
-    return f.add(first, f.multiply(z, _polynomial(z, second, *others) if others else second))
+    above = f.where(is_near, f.multiply(size, top), f.subtract(1, e))
+    return f.copysign(f.divide(above, f.where(is_near, bottom, f.add(1, e))), x)
 
 
 def _times(factor: float) -> Callable[[Node], Node]:
