@@ -21,7 +21,7 @@ from .tensor import Tensor
 from .tracing.host_scalars import MAX_INT
 from .tracing.instances import attributes_of, hides_content
 from .tracing.libraries import is_library
-from .tracing.plain_arrays import LABELS, plain_array
+from .tracing.plain_arrays import LABELS, is_same_array, plain_array
 from .tracing.trace import as_node
 from .tracing.tree import flatten, is_nested, nesting, replaced, survey
 
@@ -321,7 +321,7 @@ def _is_same(one: Any, other: Any) -> bool:
     if kind is dict:
         return _is_same(list(one.items()), list(other.items()))
     if kind is np.ndarray and one.dtype.kind != "O":
-        return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+        return is_same_array(one, other)
     if not is_library(kind.__module__) and not hides_content(kind):
         return _is_same(attributes_of(one), attributes_of(other))
     return pickle.dumps(one) == pickle.dumps(other)

@@ -9,7 +9,6 @@ user set it.
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..primitives.spelling import self_dot as _self_dot
-from ..program.forks import cached_property
+from ..program.forks import cached_property, in_each_child
 from . import runtime
 
 #: multiplications of two matrices, and elements of a matrix times a vector, from which OpenBLAS uses threads
@@ -181,8 +180,7 @@ class _NumPys:
 @lru_cache(maxsize=1)
 def _threads() -> Threads:
     threads = Threads(_NumPys())
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=threads.after_fork)
+    in_each_child(threads.after_fork)
     return threads
 
 

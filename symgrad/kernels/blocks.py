@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..program.forks import in_each_child
 from .reuse import empty
 
 #: elements of a block where one thread runs; its values stay in the cache
@@ -231,8 +232,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self._forget()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+        in_each_child(self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

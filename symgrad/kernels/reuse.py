@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 from collections import OrderedDict
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..program.forks import in_each_child
+from ..program.forks import Lock
 
 #: bytes from which memory is kept, and of a piece that is kept at most
 _FROM, _LARGEST = 1 << 20, 1 << 26
@@ -26,7 +25,7 @@ _FREED = 1 << 24
 _MOST = 1 << 28
 #: pieces of one length that are looked at
 _LOOKED_AT = 8
-_lock = threading.Lock()
+_lock = Lock()
 _kept: OrderedDict[int, list[np.ndarray]] = OrderedDict()  # by length, the length used last at the end
 _counts = not hasattr(sys, "_is_gil_enabled") or sys._is_gil_enabled()  # type: ignore[attr-defined]
 
@@ -100,12 +99,3 @@ def release() -> None:
     """Keep nothing."""
     with _lock:
         _kept.clear()
-
-
-def _forget() -> None:
-    """In a child that was forked: a thread that held the lock is none of its own."""
-    global _lock
-    _lock = threading.Lock()
-
-
-in_each_child(_forget)

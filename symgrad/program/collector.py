@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import threading
 from collections.abc import Generator
 
-from .forks import in_each_child
+from .forks import Lock, in_each_child
 
-_lock = threading.Lock()
+_lock = Lock()
 #: how many are in a pause, in all threads, and whether the first of them has found the collector at work
 _inside, _was_on = 0, False
 
@@ -43,8 +42,7 @@ def collector_paused() -> Generator[None]:
 
 def _forget() -> None:
     """In a child that was forked: the threads that were inside are none of its own."""
-    global _lock, _inside
-    _lock = threading.Lock()
+    global _inside
     if _inside and _was_on:
         gc.enable()
     _inside = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,27 @@ def in_each_child(forget: Callable[[], Any]) -> None:
     """Call ``forget`` in each child that is forked from now on, before anything else of it runs."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=forget)
+
+
+class Lock:
+    """A lock of a module, and another one in each child: the thread that held it may be none of the child's.
+
+    ``make`` makes it: ``threading.RLock`` where a thread that has it may take it again.
+    """
+
+    def __init__(self, make: Callable[[], Any] = threading.Lock) -> None:
+        self._make = make
+        self._renew()
+        in_each_child(self._renew)
+
+    def _renew(self) -> None:
+        self._own = self._make()
+
+    def __enter__(self) -> None:
+        self._own.acquire()
+
+    def __exit__(self, *exc: Any) -> None:
+        self._own.release()
 
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..primitives.primitive import CapturedArray, constant
 from ..program.node import Node
-from .plain_arrays import checked_dtype, plain_array
+from .plain_arrays import checked_dtype, is_same_array, plain_array
 from .provenance import array_name
 
 #: elements up to which arrays that hold the same are one constant
@@ -26,7 +26,7 @@ class Constants:
     def of(self, array: np.ndarray) -> Node:
         """The node of ``array``."""
         found = self._nodes.get(id(array))
-        if found is None or not _holds(found[1].params[0].value, array):
+        if found is None or not is_same_array(found[1].params[0].value, array):
             found = self._nodes[id(array)] = (array, self._made(array))
         return found[1]
 
@@ -40,8 +40,3 @@ class Constants:
         if key not in self._few:
             self._few[key] = constant(captured)
         return self._few[key]
-
-
-def _holds(known: np.ndarray, array: np.ndarray) -> bool:
-    """Whether ``array`` is still what was ``known`` of it, to the bit."""
-    return known.shape == array.shape and known.dtype == array.dtype and known.tobytes() == array.tobytes()

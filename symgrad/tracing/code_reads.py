@@ -112,21 +112,18 @@ def code_reads(code: types.CodeType) -> CodeReads:
             steps[k].opname == "IS_OP" and any(type(s.argval) is bool for s in steps[max(k - 2, 0) : k])
             for steps, k in places
         ),
-        any(map(_stores, codes)),
+        any(map(_stores, codes, runs)),
         any(s[k].opname in _CHANGES or _is_changing_method(s[k]) for s, k in places),
         any(c.co_exceptiontable for c in codes),
         not _TEXT_MAKERS.isdisjoint(names) or any(s[k].opname.startswith("FORMAT_") for s, k in places),
     )
 
 
-def _stores(code: types.CodeType) -> bool:
+def _stores(code: types.CodeType, steps: Steps) -> bool:
     if code.co_flags & _SUSPENDS and code.co_name != "<genexpr>":
         return True
-    outer = code.co_freevars
-    return any(
-        i.opname in _STORES or (i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer)
-        for i in dis.get_instructions(code)
-    )
+    of_cells = [i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")]
+    return any(i.opname in _STORES for i in steps) or not set(code.co_freevars).isdisjoint(of_cells)
 
 
 def _is_changing_method(step: dis.Instruction) -> bool:

@@ -1,7 +1,7 @@
 """Effects: whether a function may change what outlives its run, so that it must not be run a second time.
 
-What it can reach is looked at before the run. It has no effect where all of that is known to have none; whatever is
-not known here counts as one, so that a function too many is followed from its start, and none runs twice.
+What it can reach is looked at before the run. A function has no effects where all of that is known to have none.
+Whatever is not known here counts as an effect: so some functions are followed without need, and none runs twice.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ _PLAIN = (
     *(np.ndarray, np.generic, np.dtype, np.ufunc, Tracer, LocalArray, sympy.Basic),
     *(property, classmethod, staticmethod, type({}.keys()), type({}.values()), type({}.items())),
 )
-#: methods of containers and arrays that change them, or what they were taken from
+#: kinds that have methods which change them, and the attributes of these that change nothing
 _KINDS = (list, dict, set, bytearray, collections.deque, np.ndarray)
 _KEEPING = frozenset(
     (
-        *("copy", "count", "index", "get", "items", "keys", "values", "difference", "intersection", "isdisjoint"),
-        *("issubset", "issuperset", "symmetric_difference", "union", "split", "join"),
+        *("copy", "get", "items", "keys", "values", "difference", "intersection", "isdisjoint"),
+        *("issubset", "issuperset", "symmetric_difference", "union"),
         *(name for name in dir(tuple) + dir(str) + dir(float) + dir(complex) if not name.startswith("_")),
         *("T", "mT", "all", "any", "argmax", "argmin", "argsort", "astype", "base", "choose", "clip", "compress"),
         *("conj", "cumprod", "cumsum", "diagonal", "dot", "dtype", "flags", "flatten", "item", "itemsize", "max"),
@@ -87,6 +87,7 @@ _KEEPING = frozenset(
         *("tolist", "trace", "transpose", "var", "to_device", "device", "maxlen", "fromkeys"),
     )
 )
+#: attributes by which something is changed, whatever it is
 CHANGING_METHODS = frozenset(n for kind in _KINDS for n in dir(kind) if not n.startswith("_")) - _KEEPING
 CHANGING_METHODS |= {"__setattr__", "__delattr__", "__setitem__", "__delitem__", "__setstate__", "__dict__"}
 

@@ -67,3 +67,8 @@ def listed_array(value: Any) -> np.ndarray:
     array = np.asarray(value)
     checked_dtype(array.dtype, "a list")
     return array
+
+
+def is_same_array(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays hold the same, to the bit."""
+    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()

@@ -12,12 +12,11 @@ import ast
 import functools
 import linecache
 import sys
-import threading
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, cast
 
-from ..program.forks import in_each_child
+from .sources import PARSING, source_tree
 from .straight import Straight, StraightFile, straight_file, straight_loop
 
 _FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -30,7 +29,6 @@ _INDEXED = frozenset(("r_", "c_"))
 _OPERATIONS = {"mult": "mul", "div": "truediv", "matmult": "matmul", "bitand": "and_", "bitor": "or_", "bitxor": "xor"}
 _FILES = 256  # whose code is remembered
 _STEPS = "steps"
-_parsing = threading.Lock()
 
 
 def rewritten(code: CodeType, hook: Any) -> CodeType | None:
@@ -58,13 +56,13 @@ def _straight_in(code: CodeType) -> StraightFile:
     """What is straight in the file of ``code``; nothing where its source is not at hand."""
     if _found(code) is None:
         return StraightFile([], {}, set())
-    with _parsing:
-        return _straight_lines(code.co_filename, tuple(linecache.getlines(code.co_filename)))
+    return _straight_lines(code.co_filename, tuple(linecache.getlines(code.co_filename)))
 
 
 @functools.lru_cache(maxsize=_FILES)
 def _straight_lines(filename: str, lines: tuple[str, ...]) -> StraightFile:
-    return straight_file(ast.parse("".join(lines), filename))
+    tree = source_tree(filename, lines)
+    return StraightFile([], {}, set()) if tree is None else straight_file(tree)
 
 
 def _found(code: CodeType) -> CodeType | None:
@@ -73,7 +71,7 @@ def _found(code: CodeType) -> CodeType | None:
     if not lines:
         return None
     flags = code.co_flags & _FUTURE
-    with _parsing:  # Python 3.11 parses badly in two threads at a time
+    with PARSING:
         for way in _WAYS:
             for old, new in _compiled(code.co_filename, lines, flags, way):
                 if old == code or (_place(old) == _place(code) and _is_of(code, new)):
@@ -287,12 +285,3 @@ def _with_hook(code: CodeType, hook: Any) -> CodeType:
             value = _with_hook(value, hook)
         constants.append(hook if type(value) is frozenset and value == _STAND_IN else value)
     return code.replace(co_consts=tuple(constants))
-
-
-def _forget() -> None:
-    """In a child that was forked: a thread that was parsing is none of its own."""
-    global _parsing
-    _parsing = threading.Lock()
-
-
-in_each_child(_forget)

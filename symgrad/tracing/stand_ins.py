@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..program.forks import in_each_child
+from ..program.forks import Lock, in_each_child
 from .trace import current
 
 
@@ -23,35 +23,8 @@ class StandIns(NamedTuple):
 
 #: the classes whose methods are followed now
 OF_CLASSES: dict[type, StandIns] = {}
-
-
-class _Lock:
-    """A lock, and another one in a child that was forked."""
-
-    def __init__(self) -> None:
-        self._own = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._own.acquire()
-
-    def __exit__(self, *exc: Any) -> None:
-        self._own.release()
-
-    def forget(self) -> None:
-        """In a child that was forked: no class is followed for the traces of the threads that it has not."""
-        self._own = threading.RLock()
-        if current() is not None:
-            return
-        for cls, (_, own, given) in OF_CLASSES.items():
-            for name, method in own.items():
-                if vars(cls).get(name) is given[name]:
-                    type.__setattr__(cls, name, method)
-        OF_CLASSES.clear()
-
-
 #: held by what changes them, or a class with them
-LOCK = _Lock()
-in_each_child(LOCK.forget)
+LOCK = Lock(threading.RLock)
 
 
 def own_members(cls: type) -> Mapping[str, Any]:
@@ -61,3 +34,17 @@ def own_members(cls: type) -> Mapping[str, Any]:
         return vars(cls)
     _, own, given = stand_ins
     return {name: own[name] if name in given and given[name] is v else v for name, v in vars(cls).items()}
+
+
+def _forget() -> None:
+    """In a child that was forked: no class is followed for the traces of the threads that it has not."""
+    if current() is not None:
+        return
+    for cls, (_, own, given) in OF_CLASSES.items():
+        for name, method in own.items():
+            if vars(cls).get(name) is given[name]:
+                type.__setattr__(cls, name, method)
+    OF_CLASSES.clear()
+
+
+in_each_child(_forget)

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .effects import CHANGING_METHODS
+from .sources import source_tree
 
 #: of an array: what gives another one, and what tells how it is
 METHODS = frozenset(
@@ -289,12 +290,9 @@ def changes_its_own(code: CodeType, arguments: bool) -> bool:
 @functools.lru_cache(maxsize=256)
 def _changing_their_own(filename: str, lines: tuple[str, ...]) -> tuple[set[Any], set[Any]]:
     """The functions in a file that do, by name and line: without their arguments, and with them."""
-    try:
-        tree = ast.parse("".join(lines), filename)
-    except (SyntaxError, ValueError, RecursionError):
-        return set(), set()
+    tree = source_tree(filename, lines)
     found: dict[tuple[str, int], list[tuple[bool, bool]]] = {}
-    for node in ast.walk(tree):
+    for node in () if tree is None else ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])

@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import user_frame
 from ..program.node import Node
 from .dispatch import refuse
+from .sources import source_tree
 from .trace import Trace
 
 #: functions that make text of what they are given, and do nothing else
@@ -126,11 +127,8 @@ def _shown_by(code: CodeType, instruction: int, lines: tuple[str, ...]) -> str |
 @functools.lru_cache(maxsize=256)
 def _calls(filename: str, lines: tuple[str, ...]) -> list[ast.Call]:
     """The calls in a file, each after those that it stands in."""
-    try:
-        tree = ast.parse("".join(lines), filename)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    tree = source_tree(filename, lines)
+    found = [node for node in ([] if tree is None else ast.walk(tree)) if isinstance(node, ast.Call)]
     return sorted(found, key=lambda call: (_range(call)[0], [-n for n in _range(call)[1]]))
 
 

@@ -15,7 +15,7 @@ import symgrad as sg
 from symgrad.kernels import reuse
 from symgrad.program import collector
 from symgrad.program.forks import cached_property
-from symgrad.tracing import rewriting, stand_ins
+from symgrad.tracing import sources, stand_ins
 from symgrad.tracing.users_methods import followed_methods
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -58,7 +58,7 @@ def derives():
         assert sg.grad(f)(np.linspace(0.1, 2, 3)).shape == (3,)
 
 
-@pytest.mark.parametrize("held", [lambda: collector._lock, lambda: rewriting._parsing, lambda: reuse._lock])
+@pytest.mark.parametrize("held", [lambda: collector._lock, lambda: sources.PARSING, lambda: reuse._lock])
 def test_a_lock_that_another_thread_holds(held):
     with held():  # no thread of the child has it
         assert answered(derives) == 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import os
 import queue
 import threading
 from collections.abc import Callable
 
 from ...errors import BackendError
 from ...program.collector import collector_paused
+from ...program.forks import in_each_child
 from ...program.program import Program
 from . import compiler
 from .points import for_loops
@@ -82,8 +82,7 @@ class Builds:
 
     def __init__(self) -> None:
         self._begin()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._begin)
+        in_each_child(self._begin)
 
     def _begin(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()

@@ -25,7 +25,7 @@ from pathlib import Path
 from ... import disk_cache
 from ...emit.c.spelling import TWO, VECTORISED, declarations
 from ...errors import BackendError, CompilerWarning, at_user_line
-from ...program.forks import cached_property
+from ...program.forks import cached_property, in_each_child
 
 #: arithmetic stays IEEE's and NumPy's: no contraction to fused operations, no reordering; only errno and traps go
 _FLAGS = (
@@ -221,8 +221,7 @@ def _forget() -> None:
     _running.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_each_child(_forget)
 
 
 def interrupt() -> None:
