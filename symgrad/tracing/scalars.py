@@ -273,7 +273,10 @@ def _type(value, *args):
 
 @answers(isinstance)
 def _isinstance(value, kinds):
-    return issubclass(value.__class__, kinds) if _stands_for_another(type(value)) else isinstance(value, kinds)
+    asks_of_it = isinstance(kinds, type) and _stands_for_another(kinds)  # such as ``isinstance(x, Tracer)``
+    if asks_of_it or not _stands_for_another(type(value)):
+        return isinstance(value, kinds)
+    return issubclass(value.__class__, kinds)
 
 
 @answers(hasattr)

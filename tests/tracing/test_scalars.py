@@ -15,6 +15,7 @@ from central_differences import slopes
 import symgrad as sg
 from symgrad.errors import ArgumentError, TracingError
 from symgrad.testing import check_grads
+from symgrad.tracing.tracer import Tracer
 
 #: a function of numbers -> where it is tried
 FUNCTIONS = {
@@ -121,6 +122,15 @@ def test_what_code_asks_of_a_value_is_answered_as_of_numpys():
 
     x = np.array([1.0, 2.0])
     np.testing.assert_array_equal(sg.symbolic(fn)(x), fn(x))
+
+
+def test_code_that_knows_symgrad_may_ask_whether_a_value_is_traced():
+    def fn(x, v):
+        parts = [x, x[0], v, float(v)]
+        return 2 * v if any(isinstance(p, Tracer) for p in parts) and isinstance(x, Tracer) else 3 * v
+
+    x = np.array([1.0, 2.0])
+    assert (fn(x, 5.0), sg.symbolic(fn)(x, 5.0)) == (15.0, 10.0)
 
 
 def of_complex_numbers(a, b):
