@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .custom_functions import custom
     from .loading import load
     from .optimization import curve_fit, least_squares, minimize, root
+    from .testing.contract import check
     from .transforms.branches import cond
     from .transforms.expressions import from_latex, from_sympy
     from .transforms.loops import checkpoint, fori_loop, scan, while_loop
@@ -72,6 +73,7 @@ __all__ = [
     "__version__",
     "amp",
     "bool_",
+    "check",
     "checkpoint",
     "cond",
     "context",
@@ -136,6 +138,7 @@ __all__ = [
 #: what is imported when it is asked for: a name -> the module that has it, or is it
 _LATER = {
     **{name: f".{name}" for name in ("amp", "extend", "nn", "ops")},
+    "check": ".testing.contract",
     "cond": ".transforms.branches",
     "custom": ".custom_functions",
     "load": ".loading",

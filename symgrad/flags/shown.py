@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..exporters import FORMATS
+from ..testing.contract import check
 from ..transforms.derived import DerivedFunction
 from .registry import Flag
 
@@ -61,6 +62,12 @@ FLAGS = [
         "the derivation: the chain rule, one step a line",
         show=lambda derived, args, kwargs, _: derived.steps(*args, **kwargs),
         reads_lines=True,
+    ),
+    Flag(
+        "check",
+        "whether the function keeps the contract: it is run plainly and traced, and what differs is told",
+        show=lambda derived, args, kwargs, _: check(derived.fn, *args),
+        on_command_line=False,
     ),
     Flag(
         "export",

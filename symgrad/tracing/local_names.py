@@ -44,6 +44,8 @@ class _Watch:
     listed: Listed | None
     #: whether the user's functions that it calls are watched in its place
     calls: bool
+    #: whether it is told of values that are not traced too
+    plain: bool = False
     frame: FrameType | None = None
 
     def is_for(self, code: CodeType) -> bool:
@@ -62,11 +64,13 @@ _state = _Thread()
 
 
 @contextlib.contextmanager
-def watching(fn: Callable, bound: Bound, listed: Listed | None = None, calls: bool = False) -> Iterator[None]:
+def watching(
+    fn: Callable, bound: Bound, listed: Listed | None = None, calls: bool = False, plain: bool = False
+) -> Iterator[None]:
     """Inside, ``bound(name, line, value)`` is called whenever ``fn`` itself binds a local name to a traced value.
 
     Where it binds none and ``calls`` is true, whenever one of the user's functions that it calls does: an expression
-    such as ``loss(w, X)`` is told in the names of ``loss``.
+    such as ``loss(w, X)`` is told in the names of ``loss``. Where ``plain`` is true, it is called of every value.
 
     It is called before the next instruction, and may give another value for the name. Values that are appended to a
     list, or written into an array, have no name of their own; ``listed(name, values)`` tells of them at last. The
@@ -79,7 +83,7 @@ def watching(fn: Callable, bound: Bound, listed: Listed | None = None, calls: bo
         return
     calls = calls and not _stores(code)
     followed = followed_code(code) if trace is not None and trace.follow is not None else code
-    watch = _Watch(followed, bound, listed, calls)
+    watch = _Watch(followed, bound, listed, calls, plain)
     outer = sys.gettrace()
     sys._getframe().f_trace_opcodes = True  # Python 3.12 has instructions told where a frame has asked before
     try:
@@ -134,7 +138,7 @@ def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
     for name in store.names:
         value = held.get(name)
         for watch in watches:
-            if type(value) is Tracer or (type(value) is LocalArray and value.is_traced):
+            if watch.plain or type(value) is Tracer or (type(value) is LocalArray and value.is_traced):
                 other = watch.bound(name, SourceLine(frame.f_code.co_filename, store.line), value)
                 if other is not None:
                     if store.read_again and type(value) is Tracer:

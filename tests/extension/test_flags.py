@@ -192,6 +192,11 @@ def test_steps_show_the_derivation(run, shell):
     same(shell.user_ns["grad_f"](X, Y), sg.grad(f)(X, Y))
 
 
+def test_check_tells_whether_the_function_keeps_the_contract(run):
+    shown = run(f"%%grad --check {AT}\n{CELL}")
+    assert shown.outputs[-1].data["text/plain"].startswith("f keeps the contract: 6 calls compared")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

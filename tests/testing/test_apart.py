@@ -1,0 +1,39 @@
+"""Runs in a process of their own."""
+
+import os
+import random
+
+import pytest
+
+from symgrad.errors import SymgradError
+from symgrad.testing.apart import apart
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+def test_its_effects_end_with_it():
+    kept = {"n": 1}
+
+    def work():
+        kept["n"] += 1
+        return kept["n"], os.getpid() == mine
+
+    mine = os.getpid()
+    assert [apart(work), apart(work), kept["n"]] == [(2, False), (2, False), 1]
+
+
+def test_random_numbers_go_on_from_where_they_are():
+    random.seed(3)
+    here = apart(random.random)
+    assert here == apart(random.random) == random.random()
+
+
+def test_a_process_that_ends_early_is_told():
+    with pytest.raises(SymgradError, match="ended early, with status"):
+        apart(lambda: os._exit(3))
+    with pytest.raises(SymgradError, match="ended early: KeyError: 'no'"):
+        apart(lambda: {}["no"])
+
+
+def test_more_than_a_pipe_holds():
+    assert len(apart(lambda: b"a" * 10**7)) == 10**7
