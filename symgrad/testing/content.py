@@ -17,35 +17,42 @@ from ..tracing.generators import GENERATORS, state_of
 from ..tracing.guards import MISSING, cell_content
 from ..tracing.instances import attributes_of
 from ..tracing.libraries import is_library, is_library_file
+from ..tracing.local_array import LocalArray
+from ..tracing.tracer import Tracer
 
 #: ``("number" or "items" or …, what class it is of, what it holds)``
 Content = tuple
 #: how far down containers and objects are looked into
 _DEPTH = 12
 _ITEMS = (list, tuple, deque, set, frozenset)
+_NUMBERS = (bool, int, float, complex)
+_NAMES = {number.__name__ for number in _NUMBERS}
 _TEXT = (str, bytes, bytearray)
 
 
 def content_of(value: Any, depth: int = _DEPTH) -> Content:
-    """What ``value`` holds. Numbers are alike whether they are Python's or NumPy's.
+    """What ``value`` holds.
 
     >>> content_of([1.5, "a"])
-    ('items', 'list', (('array', 'float64', ((), b'\\x00\\x00\\x00\\x00\\x00\\x00\\xf8?')), ('text', 'str', "'a'")))
+    ('items', 'list', (('array', 'float', ((), b'\\x00\\x00\\x00\\x00\\x00\\x00\\xf8?')), ('text', 'str', "'a'")))
     """
     kind = type(value)
+    if kind in (Tracer, LocalArray):
+        return "text", "traced value", "a traced value that was left there"
     if depth == 0:
         return "deep", kind.__name__, None
     if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):
         array = np.asarray(value)
         if array.dtype.kind in "biufc":
-            return "array", array.dtype.name, (array.shape, array.tobytes())
+            name = kind.__name__ if kind in _NUMBERS else array.dtype.name
+            return "array", name, (array.shape, array.tobytes())
         return "text", str(array.dtype), repr(array.tolist())
     if isinstance(value, _TEXT) or value is None:
         return "text", kind.__name__, repr(value)
     if isinstance(value, Mapping):
         parts: list[Any] = [part for item in value.items() for part in item]
     elif isinstance(value, _ITEMS):
-        parts = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
+        parts = list(value)
     elif isinstance(value, GENERATORS):
         return "text", kind.__name__, repr(state_of(value))
     elif isinstance(value, io.StringIO | io.BytesIO) and not value.closed:
@@ -56,7 +63,8 @@ def content_of(value: Any, depth: int = _DEPTH) -> Content:
         return "text", kind.__name__, getattr(value, "__qualname__", repr(value))
     else:
         parts = [part for item in attributes_of(value).items() for part in item]
-    return "items", kind.__name__, tuple([content_of(part, depth - 1) for part in parts])
+    held = [content_of(part, depth - 1) for part in parts]
+    return "items", kind.__name__, tuple(sorted(held, key=repr) if isinstance(value, (set, frozenset)) else held)
 
 
 def _as_pickled(value: Any) -> str:
@@ -124,7 +132,7 @@ def numbers(content: Content) -> np.ndarray:
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def shown(content: Content) -> str:
+def shown(content: Content, kinds: bool = True) -> str:
     """A content as it is read in a message.
 
     >>> shown(content_of({"n": 2}))
@@ -135,29 +143,35 @@ def shown(content: Content) -> str:
     sort, kind, held = content
     if sort == "array":
         array = numbers(content)
-        return repr(array if array.shape else array.item()) if array.size <= 8 else f"{kind} of shape {array.shape}"
+        return (
+            repr(array if array.shape else array[()] if kinds and kind not in _NAMES else array.item())
+            if array.size <= 8
+            else f"{kind} of shape {array.shape}"
+        )
     if sort == "text":
         return held if len(held) <= 60 and held else f"another {kind}"
     return f"{kind} of {len(held)} parts" if sort == "items" else kind
 
 
-def difference(got: Content, want: Content, tolerance: float) -> tuple[str, str] | None:
+def difference(got: Content, want: Content, tolerance: float, kinds: bool = True) -> tuple[str, str] | None:
     """The first places where two contents differ, as they are shown; None where they are alike.
 
-    Floats are alike within ``tolerance``, relative to the largest of their array; NaN is like NaN.
+    Floats are alike within ``tolerance``, relative to the largest of their array; NaN is like NaN. Without ``kinds``
+    numbers are alike whether they are Python's or NumPy's.
     """
     if got[0] == want[0] == "array":
-        return None if _alike(got, want, tolerance) else (shown(got), shown(want))
+        same = _alike(got, want, tolerance) and not (kinds and got[1] != want[1])
+        return None if same else (shown(got, kinds), shown(want, kinds))
     if got[:2] == want[:2] and got[0] == "items" and len(got[2]) == len(want[2]):
-        pairs = (difference(a, b, tolerance) for a, b in zip(got[2], want[2], strict=True))
+        pairs = (difference(a, b, tolerance, kinds) for a, b in zip(got[2], want[2], strict=True))
         return next((found for found in pairs if found is not None), None)
-    return None if got == want else (shown(got), shown(want))
+    return None if got == want else (shown(got, kinds), shown(want, kinds))
 
 
 def _alike(got: Content, want: Content, tolerance: float) -> bool:
-    if got[1] != want[1] or got[2][0] != want[2][0]:
-        return False
     a, b = numbers(got), numbers(want)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
     if a.dtype.kind not in "fc":
         return np.array_equal(a, b)
     largest = np.max(np.abs(b), initial=0, where=np.isfinite(b))

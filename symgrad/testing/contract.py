@@ -207,7 +207,7 @@ def _first_line(fn: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[s
     for bound in entry.trace.bindings:
         held = [content for name, line, content in plain if (name, line) == (bound.name, bound.line)]
         value = content_of(np.asarray(known[bound.node]))
-        if held and all(difference(value, other, _CLOSE) for other in held):
+        if held and all(difference(value, other, _CLOSE, kinds=False) for other in held):
             return bound.line.file, bound.line.number
     return None
 
@@ -299,7 +299,7 @@ class _Findings:
             raised = f"{other['error'][0][0]}: {other['error'][1]}"
             self._add(f"call {k + 1} raises in the {which} function alone, {raised}", rule, self._own)
             return
-        found = difference(made["value"], wanted["value"], _CLOSE)
+        found = difference(made["value"], wanted["value"], _CLOSE, kinds=False)
         if found is not None:
             self.differs_in_value = True
             self._add(f"call {k + 1} gives {found[0]}, the plain function {found[1]}.", rule, self._own)

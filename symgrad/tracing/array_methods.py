@@ -344,7 +344,7 @@ class ArrayMethods:
 
     @property
     def real(self: Any) -> Any:
-        return np.real(self)
+        return as_number(np.real(self)) if self._is_pythons else np.real(self)
 
     @real.setter
     def real(self: Any, value: Any) -> None:
@@ -352,7 +352,7 @@ class ArrayMethods:
 
     @property
     def imag(self: Any) -> Any:
-        return np.imag(self)
+        return as_number(np.imag(self)) if self._is_pythons else np.imag(self)
 
     @imag.setter
     def imag(self: Any, value: Any) -> None:

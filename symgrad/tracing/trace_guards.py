@@ -8,6 +8,7 @@ What is read is over-approximated, so a change that matters is never missed.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
@@ -17,14 +18,12 @@ import numpy as np
 from ..errors import TracingError
 from .generators import GLOBAL_GENERATORS, state_of
 from .guards import Guards, cell_content
-from .libraries import is_random
+from .libraries import is_library, is_random
 from .local_array import LocalArray
 from .trace import Trace
 from .tracer import Tracer
 from .walk import Walk
 
-#: how far down lists and dicts are looked through that were put into what the function read
-_DEPTH = 3
 #: what is neither traced nor holds what is, of which namespaces and data are full
 _PLAIN = frozenset((float, int, bool, complex, str, bytes, type(None), type, np.ndarray, np.float64, np.ufunc))
 _PLAIN |= {FunctionType, BuiltinFunctionType, ModuleType}
@@ -89,10 +88,10 @@ class TraceGuards(Guards):
 
     def settle(self, trace: Trace) -> None:
         """After the run, put values, where they are known, in place of traced ones that it left in what it read."""
-        named = [(space, self._names & space.keys(), 0) for space in self.namespaces()]
-        pending, seen = [*named, *((place, None, 0) for place in self.held())], set()
+        named = [(space, self._names & space.keys()) for space in self.namespaces()]
+        pending, seen = [*named, *((place, None) for place in self.held())], set()
         while pending:
-            place, names, depth = pending.pop()
+            place, names = pending.pop()
             if id(place) in seen:
                 continue
             seen.add(id(place))
@@ -104,8 +103,7 @@ class TraceGuards(Guards):
                 settled = _settled(value, trace)
                 if settled is not value:
                     _put(place, key, settled)
-                items = value if issubclass(type(value), tuple) else (value,)
-                pending += [(v, None, depth + 1) for v in items if type(v) in (list, dict) and depth < _DEPTH]
+                pending += [(inside, None) for inside in _inside(value)]
 
     def _have_moved(self) -> bool:
         return any(state_of(g) != state for g, state in self._generators)
@@ -117,7 +115,8 @@ def _settled(value: Any, trace: Trace) -> Any:
     if issubclass(kind, (Tracer, LocalArray)):
         with contextlib.suppress(TracingError):  # of a step of a loop, or of an earlier trace
             if trace.has_value(value._symgrad_node):
-                return np.array(trace.value_of(value._symgrad_node))[()]
+                made = np.array(trace.value_of(value._symgrad_node))
+                return made.item() if value.__class__ in (bool, int, float, complex) else made[()]
     if issubclass(kind, tuple):
         items = [_settled(v, trace) for v in value]
         if any(now is not before for now, before in zip(items, value, strict=True)):
@@ -148,7 +147,21 @@ def _places(place: Any) -> list[tuple[Any, Any]]:
         return [(None, cell_content(place))]
     if issubclass(kind, dict):
         return list(dict.items(place))
-    return list(enumerate(place)) if issubclass(kind, list) else []
+    return list(enumerate(place)) if issubclass(kind, (list, deque)) else []
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a value holds traced values in, where it does: itself, or what its attributes stand in."""
+    kind = type(value)
+    if issubclass(kind, tuple):
+        return [inside for v in value for inside in _inside(v)]
+    if issubclass(kind, (list, dict, deque, set)):
+        return [value]
+    if is_library(kind.__module__):
+        return []
+    with contextlib.suppress(Exception):  # whatever the user's own code raises when its object is looked at
+        return [vars(value)]
+    return []
 
 
 def _put(place: Any, key: Any, value: Any) -> None:

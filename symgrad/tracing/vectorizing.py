@@ -17,7 +17,8 @@ class Vectorized:
     """A function of numbers as one of arrays, which it is called for element by element.
 
     What is ``excluded``, by place or by name, is given to it whole. Of each of the other arguments it takes an array of
-    its last ``axes``, one number for each of them.
+    its last ``axes``, one number for each of them. Where it is ``tried``, it is called for the first element twice, as
+    NumPy does to find the dtype.
     """
 
     def __init__(
@@ -26,8 +27,10 @@ class Vectorized:
         otypes: Any = None,
         excluded: Collection[int | str] = (),
         axes: Sequence[int] = (),
+        tried: bool = False,
     ) -> None:
         self.function = function
+        self.tried = tried
         self.otypes = otypes
         self.excluded = excluded
         self.axes = axes
@@ -54,7 +57,8 @@ class Vectorized:
         for key, a in arrays.items():
             core = tuple(a.shape[a.ndim - inner[key] :])
             flat[key] = np.broadcast_to(a, (*shape, *core)).reshape((-1, *core))
-        made = [self._called(given, {key: a[k] for key, a in flat.items()}, len(args)) for k in range(size)]
+        order = [0] * self.tried + list(range(size))
+        made = [self._called(given, {key: a[k] for key, a in flat.items()}, len(args)) for k in order][self.tried :]
         if not isinstance(made[0], tuple):
             return self._array(made, 0, shape)
         return tuple(self._array([m[j] for m in made], j, shape) for j in range(len(made[0])))
@@ -81,7 +85,8 @@ def vectorized(function: np.vectorize, follow: Callable[[Callable], Callable]) -
         inputs, _, _ = function.signature.partition("->")
         axes = [len([d for d in core.split(",") if d.strip()]) for core in re.findall(r"\(([^)]*)\)", inputs)]
     known = None if otypes is None or "O" in otypes else otypes
-    return Vectorized(follow(function.pyfunc), known, excluded=function.excluded, axes=axes)
+    tried = not (otypes or function.cache or function.signature)
+    return Vectorized(follow(function.pyfunc), known, excluded=function.excluded, axes=axes, tried=tried)
 
 
 def along_axis(function: Callable, axis: int, array: Any, *args: Any, **kwargs: Any) -> Any:

@@ -22,7 +22,7 @@ def following():
 
 #: values, and others that hold the same
 ALIKE = {
-    "number": (1.5, np.float64(1.5)),
+    "number": (1.5, 1.5),
     "NaN": (np.array([np.nan, 1.0]), np.array([np.nan, 1.0 + 1e-12])),
     "dict": ({"a": [1.0, None]}, {"a": [1.0, None]}),
     "set": ({"b", "a"}, {"a", "b"}),
@@ -39,7 +39,8 @@ ALIKE = {
 #: values, and others that do not
 OTHER = {
     "number": (1.5, 1.6),
-    "kind of number": (1.5, np.float32(1.5)),
+    "kind of number": (1.5, np.float64(1.5)),
+    "dtype": (np.float32(1.5), np.float64(1.5)),
     "shape": (np.ones(2), np.ones((1, 2))),
     "NaN": (np.array([np.nan]), np.array([1.0])),
     "whole number": (3, 4),
@@ -67,6 +68,12 @@ def test_different(kind):
     got, want = difference(one, other, 1e-10)
     assert isinstance(got, str)
     assert isinstance(want, str)
+
+
+def test_numbers_of_python_and_numpy_may_count_as_alike():
+    one, other = content_of([1.5, 2, True]), content_of([np.float64(1.5), np.int64(2), np.True_])
+    assert difference(one, other, 0.0) == ("1.5", "np.float64(1.5)")
+    assert difference(one, other, 0.0, kinds=False) is None
 
 
 def test_what_holds_itself_is_looked_into_so_far():

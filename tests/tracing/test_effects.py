@@ -407,3 +407,42 @@ def test_where_a_first_run_has_changed_what_it_reads_it_is_refused_and_then_foll
     with pytest.raises(TracingError, match="had changed what it reads"):
         gradient(X)
     assert gradient(X)[0] == 2.0 * kept[0]
+
+
+class Kept:
+    def __init__(self, value):
+        self.value = value
+
+
+def keeps(places, x):
+    number, vector = float(x[0]), x * 2
+    places["list"].append(number)
+    places["queue"].append(vector)
+    places["deep"]["inside"] = ({"number": number, "whole": int(number)}, [number])
+    places["queue in list"].append(collections.deque([number]))
+    places["object"].append(Kept(Kept(number)))
+    places["real"] = number.real
+    return number * vector[1]
+
+
+def test_what_is_left_in_containers_and_objects_is_of_the_kinds_of_a_plain_call():
+    def fresh():
+        return {"list": [], "queue": collections.deque(), "deep": {}, "queue in list": [], "object": []}
+
+    places, plainly = fresh(), fresh()
+    assert sg.symbolic(lambda x: keeps(places, x))(X) == keeps(plainly, X)
+    inside = [p["object"].pop().value.value for p in (places, plainly)]
+    assert repr(inside[0]) == repr(inside[1])
+    assert repr(places) == repr(plainly)
+
+
+@pytest.mark.parametrize("options", [{}, {"otypes": [float]}, {"cache": True}, {"signature": "()->()"}])
+def test_vectorize_calls_its_function_as_often_as_numpy(options):
+    def counted(x):
+        return np.vectorize(lambda t: calls.append(1) or 2 * t, **options)(x)
+
+    calls = []
+    counted(X)
+    plainly = len(calls)
+    np.testing.assert_array_equal(sg.symbolic(counted)(X), 2 * X)
+    assert len(calls) == 2 * plainly
