@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .errors import ArgumentError, TracingError
+from .errors import TracingError
 from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
@@ -32,6 +32,7 @@ from .tracing.host_scalars import Host
 from .tracing.plain_arrays import LABELS
 from .tracing.provenance import ProvenanceTable
 from .tracing.python_numbers import held_like
+from .tracing.shared_memory import SharedMemory
 from .tracing.sizes import Size
 from .tracing.trace import Purpose, Trace, as_node
 from .tracing.trace_guards import TraceGuards
@@ -182,11 +183,11 @@ class TraceEntry(Result):
     def __init__(self, arguments: Arguments, guards: TraceGuards, outputs: Any, backend: str) -> None:
         self.trace = trace = arguments.trace
         self.parameters = [p for p, _ in trace.parameters.values()]
-        #: the numbers of the inputs that the function writes into
-        self._written = [k for k, n in enumerate(arguments.inputs) if n in trace.written]
+        written = [k for k, n in enumerate(arguments.inputs) if n in trace.written]
+        self._shared = SharedMemory(written, guards.arrays(), guards.asks_identity)
         #: those that lie in memory as the trace takes it to be
         self._by_rows = [k for k, n in enumerate(arguments.inputs) if trace.lying.get(n)]
-        self._takes_leaves = not self.parameters and not self._written
+        self._takes_leaves = not self.parameters and not self._shared.matters
         self.host = host = arguments.host
         computed, called = ([], []) if host is None else (host.nodes, host.labels)
         inputs = [*arguments.inputs, *computed, *(n for _, n in trace.parameters.values())]
@@ -322,15 +323,10 @@ class TraceEntry(Result):
     def arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The arrays that the kernel takes: those of a call, and the parameters.
 
-        An error where two of a call share memory and the function writes into it: the trace has them apart.
+        An error where arrays of a call share what the trace has apart.
         """
-        for one, other in itertools.product(self._written, range(len(leaves))):
-            if one != other and _shares_memory(leaves[one], leaves[other]):
-                names = self.program.names
-                raise ArgumentError.here(
-                    f"the arguments {names[one]} and {names[other]} share memory, and the function writes into "
-                    f"{names[one]}. Pass a copy() of one of them."
-                )
+        if self._shared.matters:
+            self._shared.check(leaves, self.program.names)
         return [*leaves, *map(np.asarray, self.parameters)] if self.parameters else leaves
 
     def run(self, leaves: Sequence[Any], wraps: bool = False) -> Any:
@@ -360,10 +356,6 @@ class TraceEntry(Result):
             else:
                 made.append((None if results is None else results[leaf]) if is_array else leaf)
         return unflatten(self.structure, made)
-
-
-def _shares_memory(one: Any, other: Any) -> bool:
-    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.shares_memory(one, other)
 
 
 def _same_value(now: Any, then: Any) -> bool:

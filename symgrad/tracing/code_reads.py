@@ -67,9 +67,10 @@ class CodeReads(NamedTuple):
     ``skipped`` the next item is taken and dropped; ``computed`` says where names are looked up that are not written
     down: in ``attributes``, the module's ``globals``, those of all ``functions``, or among the ``modules``. It
     ``constructs`` where it may make an instance of a class that it does not name, ``asks_truth`` where it compares with
-    True or False by ``is``. It ``stores`` where it sets attributes or names of others, yields or enters a ``with``, and
-    ``changes`` where it sets items or calls a method that changes what it is of. It ``handles`` errors where it stands
-    in a ``try`` or ``with``, and ``makes_text`` where it may make some of an array.
+    True or False by ``is``, ``asks_identity`` where it compares with what is no constant. It ``stores`` where it sets
+    attributes or names of others, yields or enters a ``with``, and ``changes`` where it sets items or calls a method
+    that changes what it is of. It ``handles`` errors where it stands in a ``try`` or ``with``, and ``makes_text`` where
+    it may make some of an array.
     """
 
     names: frozenset[str]
@@ -80,6 +81,7 @@ class CodeReads(NamedTuple):
     computed: frozenset[str]
     constructs: bool
     asks_truth: bool
+    asks_identity: bool
     stores: bool
     changes: bool
     handles: bool
@@ -112,6 +114,7 @@ def code_reads(code: types.CodeType) -> CodeReads:
             steps[k].opname == "IS_OP" and any(type(s.argval) is bool for s in steps[max(k - 2, 0) : k])
             for steps, k in places
         ),
+        any(steps[k].opname == "IS_OP" and steps[k - 1].opname != "LOAD_CONST" for steps, k in places),
         any(map(_stores, codes, runs)),
         any(s[k].opname in _CHANGES or _is_changing_method(s[k]) for s, k in places),
         any(c.co_exceptiontable for c in codes),

@@ -47,8 +47,13 @@ class TraceGuards(Guards):
         self.classes = [*walk.classes]
         self.is_followed = walk.is_followed
         self.has_effects = walk.has_effects
+        self.asks_identity = walk.asks_identity
         self.caught = walk.caught
         self._generators = walk.generators + [(g, state_of(g)) for g in GLOBAL_GENERATORS]
+
+    def arrays(self) -> list[np.ndarray]:
+        """The arrays that the function can read besides its arguments."""
+        return [*self._weights, *(known.array for known in self._arrays)]
 
     def watch_weights(self, read: set[int]) -> None:
         """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
