@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tracing.code_reads import code_reads
+from ..tracing.bytecode.reads import code_reads
 from ..tracing.generators import GENERATORS, state_of
 from ..tracing.guards import MISSING, cell_content
 from ..tracing.instances import attributes_of

@@ -6,7 +6,6 @@ compared, and none is left.
 
 from __future__ import annotations
 
-import dis
 import html
 import io
 import sys
@@ -23,6 +22,7 @@ from ..finite_differences import differences
 from ..program.interpret import evaluated, walk
 from ..program.node import Node, ancestors
 from ..signature import called_name
+from ..tracing.bytecode.places import line_that_names
 from ..tracing.guards import Guards
 from ..tracing.local_names import code_of, watching
 from ..tracing.provenance import SourceLine
@@ -153,18 +153,18 @@ def _near(leaf: Any, rng: np.random.Generator) -> Any:
         return leaf
     array = np.asarray(leaf)
     moved = (array + _FAR * rng.random(array.shape) * np.where(array == 0, 1, array)).astype(array.dtype)
-    return _like(leaf, moved)
+    return _like(type(leaf), moved)
 
 
 def _is_float(leaf: Any) -> bool:
     return isinstance(leaf, (float, np.floating)) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f")
 
 
-def _like(leaf: Any, array: np.ndarray) -> Any:
-    """An array as the kind of number, or array, that the leaf is."""
-    if type(leaf) is float:
+def _like(kind: type, array: np.ndarray) -> Any:
+    """An array as a number of this kind, or as an array."""
+    if kind is float:
         return float(array)
-    return array[()] if isinstance(leaf, np.generic) else array
+    return array[()] if issubclass(kind, np.generic) else array
 
 
 def _copied(args: tuple) -> tuple:
@@ -216,12 +216,15 @@ def _slopes(fn: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[bool,
     """Whether slopes could be compared with differences along a direction, and how they differ."""
     leaves, structure = flatten(args)
     places = [k for k, leaf in enumerate(leaves) if _is_float(leaf)]
-    point = [np.array(leaves[k]) for k in places]
+    given = [leaves[k] for k in places]
+    kinds = list(map(type, given))
+    point = [np.array(v) for v in given]
+    kept = [None if k in places else leaf for k, leaf in enumerate(leaves)]
 
     def of_arrays(*arrays: Any) -> tuple:
-        filled = list(leaves)
-        for k, array in zip(places, arrays, strict=True):
-            filled[k] = _like(leaves[k], array) if isinstance(array, np.ndarray) else array
+        filled = list(kept)
+        for k, kind, array in zip(places, kinds, arrays, strict=True):
+            filled[k] = _like(kind, array) if isinstance(array, np.ndarray) else array
         return tuple([v for v in flatten(as_followed(fn)(*unflatten(structure, filled), **kwargs))[0] if _is_float(v)])
 
     rng = np.random.default_rng(1)
@@ -232,8 +235,8 @@ def _slopes(fn: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[bool,
         warnings.simplefilter("ignore")
         try:
             wants, errors, _ = differences(of_arrays, point, [along])
-            inputs = tuple([leaves[k] for k in places])
-            got = jvp(of_arrays, inputs, tuple(map(_like, inputs, along)))[1]
+            inputs = tuple(given)
+            got = jvp(of_arrays, inputs, tuple(map(_like, kinds, along)))[1]
         except Exception as error:
             return False, str(error) if isinstance(error, SymgradError) else ""
     single = any(x.dtype.itemsize < 8 for x in point)
@@ -360,10 +363,5 @@ class _Findings:
     def _line_of(self, name: str) -> SourceLine | None:
         """The first line that writes a name, or speaks of it."""
         last = "print" if name == _PRINTED else name.rpartition(".")[2]
-        lines = [
-            (not i.opname.startswith(("STORE", "DELETE")), SourceLine(code.co_filename, i.positions.lineno))
-            for code in self._codes
-            for i in dis.get_instructions(code)
-            if i.argval == last and i.positions is not None and i.positions.lineno is not None
-        ]
-        return min(lines)[1] if lines else self._own
+        line = line_that_names(self._codes, last)
+        return SourceLine(*line) if line is not None else self._own

@@ -5,11 +5,9 @@ Elsewhere a division by 0 is infinite and a matrix that cannot be factored is th
 
 from __future__ import annotations
 
-import dis
-import functools
 import sys
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from ..primitives import functions as f
 from ..primitives.external import Call, External
 from ..primitives.primitive import literal_value
 from ..program.node import Node, emit
+from .bytecode.places import attempts
 from .trace import called, current, running
 
 
@@ -29,21 +28,15 @@ def is_caught() -> bool:
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code is not called.__code__:
-        code = frame.f_code
-        if code.co_exceptiontable and any(first <= frame.f_lasti < end for first, end in _attempts(code)):
+        if frame.f_code.co_exceptiontable and _is_tried(frame):
             return True
         frame = frame.f_back
     return False
 
 
-@functools.lru_cache(maxsize=4096)
-def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """The instructions of code of the user's that stand in a ``try`` or a ``with``, from one up to another."""
-    if is_symgrads(code.co_filename):
-        return ()
-    shown = dis.Bytecode(code)
-    handlers = {step.offset for step in shown if step.opname == "PUSH_EXC_INFO"}
-    return tuple((e.start, e.end) for e in shown.exception_entries if e.target in handlers)  # type: ignore[attr-defined]
+def _is_tried(frame: FrameType) -> bool:
+    code, at = frame.f_code, frame.f_lasti
+    return not is_symgrads(code.co_filename) and any(first <= at < end for first, end in attempts(code))
 
 
 def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> None:

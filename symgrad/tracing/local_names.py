@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import functools
 import inspect
 import sys
@@ -11,10 +10,11 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import is_library
 from ..program.node import Node
+from .bytecode.places import Store, stores
 from .calls import followed_code
 from .local_array import LocalArray
 from .provenance import SourceLine
@@ -78,10 +78,10 @@ def watching(
     own code too.
     """
     code, trace = code_of(fn), current()
-    if code is None or not (calls or _stores(code)):
+    if code is None or not (calls or stores(code)):
         yield
         return
-    calls = calls and not _stores(code)
+    calls = calls and not stores(code)
     followed = followed_code(code) if trace is not None and trace.follow is not None else code
     watch = _Watch(followed, bound, listed, calls, plain)
     outer = sys.gettrace()
@@ -102,13 +102,13 @@ def _called(frame: FrameType, event: str, arg: Any) -> Any:
         return None
     for watch in watches:
         watch.frame = frame
-    stores = _stores(frame.f_code)
+    found = stores(frame.f_code)
     before = -1
 
     def step(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal before
         if event == "opcode":
-            store = stores.get(before)
+            store = found.get(before)
             before = frame.f_lasti
             if store is not None:
                 _bind(frame, store, watches)
@@ -125,15 +125,7 @@ def _called(frame: FrameType, event: str, arg: Any) -> Any:
     return step
 
 
-class _Store(NamedTuple):
-    """An instruction that binds names; ``read_again`` where it also puts the value it has bound on the stack."""
-
-    names: tuple[str, ...]
-    line: int
-    read_again: bool
-
-
-def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
+def _bind(frame: FrameType, store: Store, watches: list[_Watch]) -> None:
     held = frame.f_locals  # asked for once: what is written into it is the frame's when the interpreter goes on
     for name in store.names:
         value = held.get(name)
@@ -157,8 +149,8 @@ def _list(frame: FrameType, listed: Listed) -> None:
 def bound_names(fn: Callable) -> list[str]:
     """The local names that ``fn`` binds, arguments that are bound again among them."""
     code = code_of(fn)
-    stores = {} if code is None else _stores(code)
-    return list(dict.fromkeys(name for store in stores.values() for name in store.names))
+    found = {} if code is None else stores(code)
+    return list(dict.fromkeys(name for store in found.values() for name in store.names))
 
 
 def has_names(fn: Callable) -> bool:
@@ -178,18 +170,4 @@ def has_names(fn: Callable) -> bool:
 def binding_count(fn: Callable, name: str) -> int:
     """How many places of ``fn`` bind the local ``name``."""
     code = code_of(fn)
-    return 0 if code is None else sum(name in store.names for store in _stores(code).values())
-
-
-@functools.lru_cache(maxsize=64)
-def _stores(code: CodeType) -> dict[int, _Store]:
-    """The instructions that bind local names, by offset."""
-    found = {}
-    for i in dis.get_instructions(code):
-        if i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
-            names = i.argval if isinstance(i.argval, tuple) else (i.argval,)
-            number = i.positions.lineno if i.positions is not None else None
-            both = i.opname == "STORE_FAST_STORE_FAST"
-            again = not both and len(names) > 1 and names[0] == names[1]
-            found[i.offset] = _Store(names if both else names[:1], number or code.co_firstlineno, again)
-    return found
+    return 0 if code is None else sum(name in store.names for store in stores(code).values())

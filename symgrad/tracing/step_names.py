@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import sys
 from collections.abc import Callable, Iterator
-from types import CodeType
 from typing import Any
 
+from .bytecode.places import unpacked
 from .calls import followed_code
 from .local_names import code_of
 from .trace import current
@@ -28,25 +27,10 @@ def argument_labels(fn: Callable, position: int, structure: Any, otherwise: str)
     if structure == LEAF:
         return [own[place]]
     parts = list(zip(keys_of(structure), structure[-1], strict=True))
-    unpacked = _unpacked(code, own[place])
-    if len(unpacked) != len(parts):
-        unpacked = [key if str(key).isidentifier() else f"{otherwise}_{key}" for key, _ in parts]
-    return [label for name, (_, s) in zip(unpacked, parts, strict=True) for label in leaf_labels(name, s)]
-
-
-def _unpacked(code: CodeType, argument: str) -> list[str]:
-    """The names that the first instruction to unpack ``argument`` binds; none where it also binds others."""
-    found = list(dis.get_instructions(code))
-    for k, first in enumerate(found[:-1]):
-        if first.argval != argument or found[k + 1].opname != "UNPACK_SEQUENCE":
-            continue
-        names: list[str] = []
-        for i in found[k + 2 :]:
-            if len(names) >= found[k + 1].argval or not i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
-                break
-            names += i.argval if isinstance(i.argval, tuple) else (i.argval,)
-        return names[: found[k + 1].argval]
-    return []
+    bound = unpacked(code, own[place])
+    if len(bound) != len(parts):
+        bound = [key if str(key).isidentifier() else f"{otherwise}_{key}" for key, _ in parts]
+    return [label for name, (_, s) in zip(bound, parts, strict=True) for label in leaf_labels(name, s)]
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import linecache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from .effects import CHANGING_METHODS
+from .changing_methods import CHANGING_METHODS
 from .sources import source_tree
 
 #: of an array: what gives another one, and what tells how it is

@@ -31,7 +31,7 @@ import numpy as np
 import sympy
 
 from . import walked_values
-from .code_reads import code_reads
+from .bytecode.reads import code_reads
 from .effects import computes, holds_none
 from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, state_of
 from .guards import Guards, cell_content

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .effects import CHANGING_METHODS
+from ..changing_methods import CHANGING_METHODS
 
 #: what reads by a name that it is given, the place of that name among its arguments, and where it looks
 _BY_NAME = {
