@@ -51,6 +51,8 @@ _FOR_ANY_ARRAYS = {
 }
 #: how far down what an instance of a library holds is looked through
 _DEPTH = 2
+#: the kind of NumPy's functions, which hold their code
+_DISPATCHED: Any = type(np.sum)
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
 
 
@@ -72,7 +74,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
-    inner: Any = getattr(function, "_implementation", function)
+    inner: Any = function._implementation if type(function) is _DISPATCHED else function
     alike = _FOR_ANY_ARRAYS.get(str(getattr(function, "__module__", "")))
     inner = inner if alike is None else getattr(sys.modules[alike], function.__name__, inner)
     if type(function) is MethodType:

@@ -156,9 +156,10 @@ def survey(values: Collection[Any]) -> tuple[list[Any], list[Any]]:
         elif is_nested(value):
             if not isinstance(value, tuple):
                 mutable.append(value)
+            parts = parts_of(value)
             if isinstance(value, dict):
-                keys += [key for key in value if type(key) is not str]
-            pending += parts_of(value).values()
+                keys += [key for key in parts if type(key) is not str]
+            pending += parts.values()
     return mutable, keys
 
 

@@ -275,7 +275,7 @@ _LOOSER = {
     _ZERO: {
         "rgamma": (128.0, 1024.0),
         "gammaincinv gammainccinv gdtria gdtrix": (32.0, 65536.0),
-        "fdtri shichi_chi": (BOUND, 16.0),
+        "fdtri shichi_chi squared_sech": (BOUND, 16.0),
     },
     _SUBTRACTED: {
         "ive kve": (1024.0, 32768.0),
