@@ -18,6 +18,7 @@ from .attempts import Attempts
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
 from .errors import (
+    CONTRACT,
     NonFiniteError,
     TracedAgain,
     TracingError,
@@ -53,15 +54,16 @@ _TRACED_TOO_OFTEN = (
 )
 _CHANGING = (
     "is traced again at every call, which takes far longer than its kernel: it may read {}, and nothing tells before a "
-    "call whether that has changed. Read it outside of the function, and pass what it gives as an argument."
+    f"call whether that has changed. Read it outside of the function, and pass what it gives as an argument. {CONTRACT}"
 )
 _CHANGED = (
     "is traced again at every call, which takes far longer than its kernel: it changes what it reads (a counter, a "
-    "list of what it has computed, a result that it keeps). Do that where it is called."
+    f"list of what it has computed, a result that it keeps). Do that where it is called. {CONTRACT}"
 )
 _CAUGHT = (
     "{} catches the {} that NumPy is told to raise of values: while a function is traced nothing is computed that "
-    "could raise it, and its other way would never be taken. Ask for the values instead, as in if np.all(x > 0)."
+    "could raise it, and its other way would never be taken. Ask for the values instead, as in if np.all(x > 0). "
+    f"{CONTRACT}"
 )
 _MAX_SAID = 3  # of what a function reads are named
 

@@ -121,6 +121,10 @@ class DtypeError(SymgradError, TypeError):
     """A dtype that cannot be differentiated, such as integers."""
 
 
+#: the end of a message that follows from the contract
+CONTRACT = "See docs/contract.md."
+
+
 class TracingError(SymgradError, TypeError):
     """The function does something with a traced value that would lose its derivative."""
 

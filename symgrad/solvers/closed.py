@@ -12,7 +12,7 @@ import numpy as np
 from ..custom_functions import custom
 from ..differentiation.bodies import cut_out
 from ..differentiation.forward import forward_sweep
-from ..errors import is_library
+from ..errors import CONTRACT, is_library
 from ..kernels.kernel import lower
 from ..primitives.contraction import identity
 from ..primitives.external import one_of, zeros_like, zeros_of
@@ -32,7 +32,7 @@ from ..tracing.tracer import Tracer
 
 _CHANGES = (
     "{} changes what is outside of it (a counter, a list). A solver calls it as often as values make it, and a trace "
-    "once: have it give what it computes, and nothing else."
+    f"once: have it give what it computes, and nothing else. {CONTRACT}"
 )
 #: how deep functions of the user's are looked for in those that stand around them
 _DEPTH = 3

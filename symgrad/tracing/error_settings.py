@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CONTRACT
 from .dispatch import refuse
 
 _RAISING = frozenset(("raise", "call", "log"))
-_ADVICE = "Ask the values themselves, with np.where or np.isfinite."
+_ADVICE = f"Ask the values themselves, with np.where or np.isfinite. {CONTRACT}"
 
 
 def refuse_errors_of_values(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import (
+    CONTRACT,
     ArgumentTypeError,
     DtypeError,
     SymgradError,
@@ -119,7 +120,8 @@ def refuse_without_source(error: Exception, codes: Collection[CodeType]) -> None
         return
     what, _, where = str(error).partition("\n  at ")
     told = (
-        f"{what} The calls in {code.co_name} are followed by its source, which it has not: define it in a file or cell."
+        f"{what} The calls in {code.co_name} are followed by its source, which it has not: define it in a file or "
+        f"cell. {CONTRACT}"
     )
     raise UnsupportedOperation(told + (f"\n  at {where}" if where else "")) from error
 

@@ -74,7 +74,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
-    inner: Any = function._implementation if type(function) is _DISPATCHED else function
+    inner: Any = getattr(function, "_implementation", function) if type(function) is _DISPATCHED else function
     alike = _FOR_ANY_ARRAYS.get(str(getattr(function, "__module__", "")))
     inner = inner if alike is None else getattr(sys.modules[alike], function.__name__, inner)
     if type(function) is MethodType:

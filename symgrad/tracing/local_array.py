@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, ShapeError, TracingError
+from ..errors import CONTRACT, ArgumentTypeError, ShapeError, TracingError
 from ..primitives import functions as f
 from ..program.dims import is_concrete
 from ..program.node import Node
@@ -194,7 +194,7 @@ class LocalArray:
         if self.is_traced:
             refuse(
                 f"the memory of an array with traced values (.{name}) holds no number of theirs: what reads it would "
-                "lose their derivative."
+                f"lose their derivative. {CONTRACT}"
             )
         self._memory.lent = name
         return getattr(self.plain, name)
@@ -260,7 +260,8 @@ class LocalArray:
             refuse(_FOREIGN)
         if self._memory.lent:
             refuse(
-                f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given."
+                f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given. "
+                f"{CONTRACT}"
             )
         try:
             self.plain[index] = data

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import CONTRACT, ArgumentError
 
 _WRITTEN = "the arguments {0} and {1} share memory, and the function writes into {0}. Pass a copy() of one of them."
 _READ = (
@@ -36,10 +36,10 @@ class SharedMemory:
         """An ArgumentError where arrays of a call share what they may not."""
         for one, other in itertools.product(self._written, range(len(leaves))):
             if one != other and _share(leaves[one], leaves[other]):
-                raise ArgumentError.here(_WRITTEN.format(names[one], names[other]))
+                _refuse(_WRITTEN, names[one], names[other])
         for one, array in itertools.product(self._written, self._reached):
             if _share(leaves[one], array):
-                raise ArgumentError.here(_READ.format(names[one], "writes into it"))
+                _refuse(_READ, names[one], "writes into it")
         if self._asks:
             self._check_identities(leaves, names)
 
@@ -50,10 +50,14 @@ class SharedMemory:
             if not isinstance(leaf, np.ndarray):
                 continue
             if id(leaf) in known:
-                raise ArgumentError.here(_READ.format(names[k], "compares by `is`"))
+                _refuse(_READ, names[k], "compares by `is`")
             if id(leaf) in met:
-                raise ArgumentError.here(_IS.format(names[met[id(leaf)]], names[k]))
+                _refuse(_IS, names[met[id(leaf)]], names[k])
             met[id(leaf)] = k
+
+
+def _refuse(message: str, *names: str) -> NoReturn:
+    raise ArgumentError.here(f"{message.format(*names)} {CONTRACT}")
 
 
 def _share(one: Any, other: Any) -> bool:

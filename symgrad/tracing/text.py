@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import user_frame
+from ..errors import CONTRACT, user_frame
 from ..program.node import Node
 from .dispatch import refuse
 from .sources import source_tree
@@ -61,7 +61,8 @@ def note_text(trace: Trace, node: Node, text: str) -> None:
     frame = user_frame()
     is_hidden = frame is not None and not _LOOKING.isdisjoint(frame.f_code.co_names)
     if trace.follow is None or is_hidden:  # who reads it is not seen
-        refuse("the text of a traced value is made here, and a number that is read back out of it would have no slope.")
+        said = "the text of a traced value is made here, and a number that is read back out of it would have no slope"
+        refuse(f"{said}. {CONTRACT}")
     trace.texts.append(text)
 
 
@@ -73,7 +74,7 @@ def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) ->
     if any(_holds(text, number) for text in found for number in trace.texts):
         refuse(
             f"{getattr(function, '__name__', function)} reads a number back out of the text of a traced value, and its "
-            "derivative would be lost; use the value itself."
+            f"derivative would be lost; use the value itself. {CONTRACT}"
         )
 
 

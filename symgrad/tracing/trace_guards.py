@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TracingError
+from ..errors import CONTRACT, TracingError
 from .generators import GLOBAL_GENERATORS, state_of
 from .guards import Guards, cell_content
 from .libraries import is_library, is_random
@@ -30,7 +30,7 @@ _PLAIN |= {FunctionType, BuiltinFunctionType, ModuleType}
 
 _CHANGED = (
     "the function had changed what it reads when it turned out that its calls have to be followed, or all steps of a "
-    "loop traced. It is not run a second time; the next call is traced so from the start."
+    f"loop traced. It is not run a second time; the next call is traced so from the start. {CONTRACT}"
 )
 
 
