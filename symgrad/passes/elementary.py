@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -141,6 +142,12 @@ def _squared_sech(x: Node, _: Node) -> Node:
     return f.divide(f.multiply(4, e), f.square(f.add(1, e)))
 
 
+def _squared_sech_of_tanh(x: Node, t: Node) -> Node:
+    """The same of a tanh that is there anyway: ``1 + |t|`` is ``2 / (1 + e)``, so the division is done."""
+    e = f.exp(f.multiply(-2, f.absolute(x)))
+    return f.multiply(e, f.square(f.add(1, f.absolute(t))))
+
+
 def _tanh(x: Node) -> Node:
     """With the exponential that its slope takes, and near 0 by Lambert's continued fraction, to rounding."""
     size = f.absolute(x)
@@ -208,9 +215,12 @@ def in_elementary(program: Program, known: Collection[str]) -> Program:
     own = with_bodies(own, lambda body: in_elementary(body, known))
     graph.table |= {(n.primitive, n.operands, n.params): n for n in own.nodes if n.primitive is not INPUT}  # as shared
     lacking = {n for n in own.nodes if _lacks(n, known)}
-    sloped = {n.operands[:1] for n in lacking if n.primitive is f.squared_sech and "tanh" not in known}
+    slopes = [n for n in lacking if n.primitive is f.squared_sech]
+    sloped = {n.operands[:1] for n in slopes if "tanh" not in known}
     lacking |= {n for n in own.nodes if n.primitive is f.tanh and n.operands in sloped}
-    return rewrite(own, lambda node, original: _formula(node) if original in lacking else None)
+    read_by_slopes = Counter(n.operands[1] for n in slopes)
+    beside = {n for n in slopes if own.uses[n.operands[1]] > read_by_slopes[n.operands[1]]}
+    return rewrite(own, lambda node, original: _formula(node, original in beside) if original in lacking else None)
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:
@@ -220,9 +230,10 @@ def _lacks(node: Node, known: Collection[str]) -> bool:
     return operation.loop_dtypes(node.operands)[0].kind == "f"
 
 
-def _formula(node: Node) -> Node:
+def _formula(node: Node, is_beside_tanh: bool) -> Node:
     assert isinstance(node.primitive, Elementwise)
     loops = node.primitive.loop_dtypes(node.operands)
     operands = [o if o.weak and o.dtype.kind == "f" else cast(o, d) for o, d in zip(node.operands, loops, strict=False)]
-    formula = FORMULAS.get(node.primitive.name) or _SLOPED[node.primitive.name]
+    name = node.primitive.name
+    formula = _squared_sech_of_tanh if is_beside_tanh else FORMULAS.get(name) or _SLOPED[name]
     return cast(formula(*operands), node.dtype)
