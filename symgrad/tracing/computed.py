@@ -24,6 +24,7 @@ from . import making, vectorizing, writing
 from .array_methods import METHOD_FUNCTIONS
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .labelled import LabelledTracer
+from .lending import Lent
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
@@ -111,8 +112,8 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
         order = kwargs.get("order", args[0] if args else "C")
         return making.of_node(made._symgrad_node, order) if is_copy and made.shape else made
-    args, kwargs = unwrapped(args), unwrapped(kwargs)
-    return local(function(*args, **kwargs))
+    lent, name = Lent((*args, *kwargs.values())), getattr(function, "__name__", type(function).__name__)
+    return local(lent.noted(function(*unwrapped(args), **unwrapped(kwargs)), name))
 
 
 def _lies_unknown(value: Any) -> bool:
@@ -211,8 +212,8 @@ def local(made: Any) -> Any:
     if is_operand(made):
         note_operand(made)
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
-        is_foreign = _references(made) > _OF_NEW
-        return LocalArray.of(made, is_foreign)
+        others = sys.getrefcount(made) - _OF_NEW
+        return LocalArray.of(made, _is_known(made, others))
     if isinstance(made, (tuple, list)) and type(made) in (tuple, list):
         return type(made)([_local_in(made, k) for k in range(len(made))])
     return made
@@ -222,23 +223,36 @@ def _local_in(container: tuple | list, place: int) -> Any:
     """The same of an item, which its container refers to in place of the caller."""
     made = container[place]
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
-        is_foreign = _references(made) > _OF_NEW + 1
-        return LocalArray.of(made, is_foreign)
+        others = sys.getrefcount(made) - _OF_ITEM
+        return LocalArray.of(made, _is_known(made, others))
     return local(made) if type(made) in (tuple, list) else made
 
 
-def _references(array: np.ndarray) -> int:
-    """How many references there are to the array that ``array`` looks into; what owns no array's memory has many."""
+def _is_known(array: np.ndarray, others: int) -> bool:
+    """Whether ``others`` refer to an array, or to the one that it looks into, or nobody knows who holds its memory."""
     owner = owner_of(array)
-    return sys.getrefcount(owner) if owner.base is None and owner.flags.owndata else sys.maxsize
+    if owner.base is not None or not owner.flags.owndata:
+        return True
+    return others > 0 or (owner is not array and sys.getrefcount(owner) > _OF_VIEWED)
 
 
 def _counted(made: Any) -> int:
-    return _references(made)
+    return sys.getrefcount(made)
 
 
-#: those to an array that a function has just made and given, and that nobody else knows
-_OF_NEW = max(_counted(np.zeros(1)), _counted(np.zeros(2)[:1]))
+def _counted_in(container: list, place: int) -> int:
+    made = container[place]
+    return sys.getrefcount(made)
+
+
+def _counted_below(array: np.ndarray) -> int:
+    owner = owner_of(array)
+    return sys.getrefcount(owner)
+
+
+#: references to an array that a function has just made and given, and that nobody else knows; to one that it has given
+#: in a list; to one that it has given a view of
+_OF_NEW, _OF_ITEM, _OF_VIEWED = _counted(np.zeros(1)), _counted_in([np.zeros(1)], 0), _counted_below(np.zeros(2)[:1])
 
 
 def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -381,7 +395,8 @@ def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
     if name in ("reshape", "ravel") and _lies_unknown(array):
         return getattr(array.whole, name)(*unwrapped(args, traced=True), **kwargs)
     if not (array.is_traced or holds_traced((args, kwargs))):
-        return local(getattr(array.plain, name)(*unwrapped(args), **unwrapped(kwargs)))
+        lent = Lent((array, *args))
+        return local(lent.noted(getattr(array.plain, name)(*unwrapped(args), **unwrapped(kwargs)), name))
     if name == "view" and not (args or kwargs):
         return LocalArray.of(array.plain.view())
     if name in _MOVES and not holds_traced((args, kwargs)):

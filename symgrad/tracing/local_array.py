@@ -196,8 +196,17 @@ class LocalArray:
                 f"the memory of an array with traced values (.{name}) holds no number of theirs: what reads it would "
                 f"lose their derivative. {CONTRACT}"
             )
-        self._memory.lent = name
+        self.lend(f"by .{name}")
         return getattr(self.plain, name)
+
+    def lend(self, how: str) -> None:
+        """Note that others have been given the memory: no traced value can be written into it from now on."""
+        self._memory.lent = how
+
+    @property
+    def owner(self) -> np.ndarray:
+        """The array whose memory this one looks into."""
+        return self._memory.owner
 
     # reading and writing elements
 
@@ -260,7 +269,7 @@ class LocalArray:
             refuse(_FOREIGN)
         if self._memory.lent:
             refuse(
-                f"a traced value is written into an array whose memory (.{self._memory.lent}) others have been given. "
+                f"a traced value is written into an array whose memory others have been given ({self._memory.lent}). "
                 f"{CONTRACT}"
             )
         try:

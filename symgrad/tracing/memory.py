@@ -20,7 +20,7 @@ class Memory:
         self.owner = owner
         self.trace = trace
         self.is_foreign = is_foreign
-        self.lent = ""  # the attribute by which others were given the memory itself
+        self.lent = ""  # how others were given the memory itself
         self.lies_alike = True  # as NumPy's array does; False where nobody knows how that lies
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None

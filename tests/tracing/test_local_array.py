@@ -315,3 +315,58 @@ def another_shape(x):
 @pytest.mark.parametrize("fn", [read_only_views, another_shape])
 def test_constants_are_what_arrays_hold_when_they_are_read(fn):
     assert sg.value_and_grad(fn)(2.0)[0] == fn(2.0)
+
+
+MASKED, POLYNOMIAL = np.ma.array([1.0, 2.0], mask=[0, 1]), np.poly1d([1.0, 2.0])
+LOOKED_INTO = {
+    "data of a masked array": lambda: MASKED.data,
+    "getdata": lambda: np.ma.getdata(MASKED),
+    "coefficients": lambda: POLYNOMIAL.coeffs,
+}
+
+
+@pytest.mark.parametrize("look", LOOKED_INTO.values(), ids=LOOKED_INTO)
+def test_no_traced_value_is_written_into_what_objects_from_outside_hold(look):
+    def fn(x):
+        look()[0] = x[0]
+        return float(x[1])
+
+    with pytest.raises(TracingError, match="from outside of the function"):
+        sg.grad(fn)(X)
+    np.testing.assert_array_equal(look()[:2], [1.0, 2.0])
+
+
+class Own(np.ndarray):
+    """A class of a user's."""
+
+
+HOLDERS = {
+    "nditer": np.nditer,
+    "ndenumerate": np.ndenumerate,
+    "broadcast": lambda a: np.broadcast(a, np.ones(3)),
+    "masked array": lambda a: np.ma.array(a, copy=False),
+    "class of a user's": lambda a: a.view(Own),
+    "class of a user's, of a part": lambda a: a[:2].view(Own),
+}
+
+
+@pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
+def test_what_a_library_goes_on_looking_into_takes_no_traced_value(hold):
+    def fn(x):
+        a = np.ones(3)
+        held = hold(a)
+        a[0] = x[0]
+        return x[1] + len(str(held))
+
+    with pytest.raises(TracingError, match="others have been given"):
+        sg.grad(fn)(X)
+
+
+def test_what_libraries_have_only_read_takes_traced_values():
+    def fn(x):
+        a = np.ones(3)
+        made = np.sum(a) + np.reshape(a, (3, 1)).sum() + np.linalg.norm(a) ** 2 + sum(np.split(a, 3)).sum() + a.sum()
+        a[0] = x[0]
+        return a.sum() * made
+
+    np.testing.assert_allclose(sg.grad(fn)(X), [15.0, *np.zeros(len(X) - 1)])
