@@ -184,7 +184,8 @@ class TraceEntry(Result):
         self.trace = trace = arguments.trace
         self.parameters = [p for p, _ in trace.parameters.values()]
         written = [k for k, n in enumerate(arguments.inputs) if n in trace.written]
-        self._shared = SharedMemory(written, guards.arrays(), guards.asks_identity)
+        reached = [*guards.named_arrays(), *trace.captured()] if written or guards.asks_identity else []
+        self._shared = SharedMemory(written, reached, guards.asks_identity)
         #: those that lie in memory as the trace takes it to be
         self._by_rows = [k for k, n in enumerate(arguments.inputs) if trace.lying.get(n)]
         self._takes_leaves = not self.parameters and not self._shared.matters

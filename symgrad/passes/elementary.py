@@ -218,9 +218,13 @@ def in_elementary(program: Program, known: Collection[str]) -> Program:
     slopes = [n for n in lacking if n.primitive is f.squared_sech]
     sloped = {n.operands[:1] for n in slopes if "tanh" not in known}
     lacking |= {n for n in own.nodes if n.primitive is f.tanh and n.operands in sloped}
-    read_by_slopes = Counter(n.operands[1] for n in slopes)
-    beside = {n for n in slopes if own.uses[n.operands[1]] > read_by_slopes[n.operands[1]]}
+    reads = Counter(n.operands[1] for n in slopes)
+    beside = {n for n in slopes if _is_tanh(*n.operands) and own.uses[n.operands[1]] > reads[n.operands[1]]}
     return rewrite(own, lambda node, original: _formula(node, original in beside) if original in lacking else None)
+
+
+def _is_tanh(x: Node, t: Node) -> bool:
+    return t.primitive is f.tanh and t.operands[0] is x
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:

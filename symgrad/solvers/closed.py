@@ -25,6 +25,8 @@ from ..program.program import Program
 from ..signature import called_name
 from ..tracing.dispatch import refuse
 from ..tracing.guards import cell_content
+from ..tracing.instances import is_used_up
+from ..tracing.local_array import LocalArray
 from ..tracing.step_values import end_step, step_value
 from ..tracing.trace import array_node, as_node, called
 from ..tracing.trace_guards import TraceGuards
@@ -38,21 +40,47 @@ _CHANGES = (
 _DEPTH = 3
 
 
-def _users(function: Any, depth: int) -> Iterator[FunctionType]:
-    """The functions of the user's that a solver was given, inside of what calls them."""
+def _users(function: Any, depth: int) -> Iterator[Any]:
+    """The functions, methods and callable objects of the user's that a solver was given, inside of what calls them."""
     if isinstance(function, partial):
         inside: list[Any] = [function.func, *function.args]
     elif isinstance(function, MethodType):
+        if _is_users(function.__func__):
+            yield function
+            return
         inside = [function.__func__]
     elif type(function) is FunctionType:
-        if not is_library(function.__code__.co_filename):
+        if _is_users(function):
             yield function
             return
         inside = list(map(cell_content, function.__closure__ or ()))
     else:
+        if _is_users(getattr(type(function), "__call__", None)):  # noqa: B004
+            yield function
         return
     for value in inside if depth < _DEPTH else ():
         yield from _users(value, depth + 1)
+
+
+def _is_users(function: Any) -> bool:
+    return type(function) is FunctionType and not is_library(function.__code__.co_filename)
+
+
+class _Watched:
+    """What one of these functions can change, as it was before its run."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self._guards = TraceGuards(function)
+        held = list(map(cell_content, getattr(function, "__closure__", None) or ()))
+        self._takes = any(map(is_used_up, held))
+        self._arrays = [v for v in held if type(v) is LocalArray]
+        self._held = list(map(as_node, self._arrays))
+
+    def has_changed(self) -> bool:
+        """Whether the run has changed what is outside, drawn random numbers, or may have taken items of iterators."""
+        written = any(as_node(v) is not node for v, node in zip(self._arrays, self._held, strict=True))
+        return written or self._takes or self._guards.has_taken() or not self._guards.unchanged()
 
 
 class Closed:
@@ -63,11 +91,11 @@ class Closed:
 
     def __init__(self, function: Callable[..., Any], starts: Sequence[Any], names: Sequence[str]) -> None:
         given = [step_value(name, array_node(v)) for name, v in zip(names, starts, strict=True)]
-        guards = [(own, TraceGuards(own)) for own in _users(function, 0)]
+        watched = list(map(_Watched, _users(function, 0)))
         made = array_node(called(function, map(Tracer, given), {}))
-        for own, seen in guards:
-            if not seen.unchanged():
-                refuse(_CHANGES.format(called_name(own)))
+        for own in watched:
+            if own.has_changed():
+                refuse(_CHANGES.format(called_name(own.function)))
         self.program, constants, _ = cut_out(given, [], [made], names)
         self.shape = made.shape
         end_step(given)

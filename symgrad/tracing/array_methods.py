@@ -24,6 +24,7 @@ from .python_numbers import (
     is_number,
     of_any_size,
     operands,
+    power_modulo,
     whole_number,
 )
 from .sizes import listed
@@ -98,6 +99,8 @@ def _refuses_ufuncs(kind: type) -> bool:
 def _left(template: Elementwise) -> Operator:
     def operate(self: Any, other: Any) -> Any:
         kind = type(self)
+        if self._is_pythons and isinstance(other, (list, tuple)):
+            return NotImplemented  # as Python's numbers say
         if type(other) is kind and self._is_pythons is other._is_pythons and self._node.dtype.kind not in "iu":
             return as_number(kind(template(self._symgrad_node, other._symgrad_node)), self._is_pythons)
         return _binary(self, template, self, other, other)
@@ -107,7 +110,12 @@ def _left(template: Elementwise) -> Operator:
 
 def _both(template: Elementwise) -> tuple[Operator, Operator]:
     """The operator, and the one for a traced value on its right."""
-    return _left(template), lambda self, other: _binary(self, template, other, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        is_beside_list = self._is_pythons and isinstance(other, (list, tuple))
+        return NotImplemented if is_beside_list else _binary(self, template, other, self, other)
+
+    return _left(template), reflected
 
 
 def _counting(template: Elementwise) -> tuple[Operator, Operator]:
@@ -247,12 +255,18 @@ class ArrayMethods:
         return self._shown(lambda value: format(np.asarray(value)[()], spec))
 
     def __eq__(self: Any, other: Any) -> Any:
+        if self._is_pythons and isinstance(other, (list, tuple)):
+            return NotImplemented
         return _binary(self, f.equal, self, other, other)
 
     def __ne__(self: Any, other: Any) -> Any:
+        if self._is_pythons and isinstance(other, (list, tuple)):
+            return NotImplemented
         return _binary(self, f.not_equal, self, other, other)
 
-    def __pow__(self: Any, other: Any) -> Any:
+    def __pow__(self: Any, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return power_modulo(self, other, modulus)
         if self._is_pythons and is_number(other):
             raise_if_no_power(self._symgrad_node, as_node(other))
             made = of_any_size(operator.pow, self, other)

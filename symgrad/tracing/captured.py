@@ -30,6 +30,10 @@ class Constants:
             found = self._nodes[id(array)] = (array, self._made(array))
         return found[1]
 
+    def arrays(self) -> list[np.ndarray]:
+        """Those that came from outside, and those that the function has made."""
+        return [array for array, _ in self._nodes.values()]
+
     def _made(self, array: np.ndarray) -> Node:
         plain, name = plain_array(array, "a captured array"), array_name(array)
         checked_dtype(plain.dtype, "a captured array")

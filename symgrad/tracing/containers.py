@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -113,6 +114,12 @@ class _Attribute(str):
 
 
 _ITS_OWN = _Attribute("__dict__")
+_FACTORY = _Attribute("default_factory")
+
+
+def _plain(kind: type) -> Any:
+    """The dict of Python's that a class is derived from, which says how its items are held."""
+    return OrderedDict if issubclass(kind, OrderedDict) else dict
 
 
 def _by_items(kind: type) -> Container:
@@ -123,7 +130,9 @@ def _by_items(kind: type) -> Container:
         is_its_own = getattr(value, "__dict__", None) is value  # whose keys are its attributes
         attributes = {_Attribute(name): v for name, v in ({} if is_its_own else own.take_apart(value)).items()}
         attributes |= {_ITS_OWN: True} if is_its_own else {}
-        items = dict(dict.items(value)) if isinstance(value, dict) else dict(enumerate(value))
+        if isinstance(value, defaultdict):
+            attributes[_FACTORY] = value.default_factory
+        items = dict(_plain(kind).items(value)) if isinstance(value, dict) else dict(enumerate(value))
         if not items.keys().isdisjoint(attributes):
             raise ArgumentTypeError(f"a {kind.__name__} has an attribute that is called as one of its keys.")
         return items | attributes
@@ -135,11 +144,14 @@ def _by_items(kind: type) -> Container:
             list.extend(made, items.values())
         elif issubclass(kind, dict):
             for key, v in items.items():
-                dict.__setitem__(made, key, v)
+                _plain(kind).__setitem__(made, key, v)
+        if issubclass(kind, defaultdict):
+            made.default_factory = parts[_FACTORY]
         if _ITS_OWN in parts:
             made.__dict__ = made
         else:
-            _set_all(made, {str(key): v for key, v in parts.items() if type(key) is _Attribute}, slots(kind))
+            own_parts = {str(key): v for key, v in parts.items() if type(key) is _Attribute and key != _FACTORY}
+            _set_all(made, own_parts, slots(kind))
         return made
 
     return Container(take_apart, put_together)

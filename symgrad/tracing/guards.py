@@ -5,6 +5,7 @@ What cannot change is remembered by identity, what can by content.
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
@@ -117,6 +118,11 @@ class Guards:
         yield from (mapping for mapping, _, _ in self._mappings)
         yield from (sequence for sequence, _ in self._sequences)
         yield from (cell for cell, _ in self._cells)
+
+    def named_arrays(self) -> Iterator[np.ndarray]:
+        """The arrays that names of modules, and of closures, stand for."""
+        named = (value for _, _, values in self._parts for value in values)
+        yield from (v for v in itertools.chain(named, (v for _, v in self._cells)) if isinstance(v, np.ndarray))
 
     def namespaces(self) -> Iterator[Any]:
         """The dicts of which some names are remembered."""

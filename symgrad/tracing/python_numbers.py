@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..primitives import functions as f
 from ..program.node import Node
+from .dispatch import refuse
 from .trace import as_node, current, stands_for_number
 
 _KINDS = {float, int, bool, complex}
@@ -146,6 +147,14 @@ def of_any_size(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> An
     """What Python gives of its whole numbers, where that may be of any size: of their values, guarded; else None."""
     one, other = _whole_number(left), _whole_number(right)
     return None if one is None or other is None else operate(one, other)
+
+
+def power_modulo(base: Any, exponent: Any, modulus: Any) -> int:
+    """``pow(base, exponent, modulus)`` of whole numbers, which are guarded."""
+    numbers = [_whole_number(v) for v in (base, exponent, modulus)]
+    if None in numbers:
+        refuse("pow() of three arguments is for whole numbers of Python alone.")
+    return pow(*cast(list[int], numbers))
 
 
 def _whole_number(value: Any) -> int | None:

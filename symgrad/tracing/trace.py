@@ -187,6 +187,10 @@ class Trace:
         """The node of a captured array."""
         return self._constants.of(array)
 
+    def captured(self) -> list[np.ndarray]:
+        """The arrays that it holds constant, and the network's parameters."""
+        return [*self._constants.arrays(), *(parameter for parameter, _ in self.parameters.values())]
+
     def value_of(self, node: Node) -> Any:
         """What ``node`` holds in this run; computed on demand and remembered."""
         node, memo = self.from_outside(node), self.values

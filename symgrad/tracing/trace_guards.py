@@ -23,6 +23,7 @@ from .local_array import LocalArray
 from .trace import Trace
 from .tracer import Tracer
 from .walk import Walk
+from .walked_values import ITERATOR
 
 #: what is neither traced nor holds what is, of which namespaces and data are full
 _PLAIN = frozenset((float, int, bool, complex, str, bytes, type(None), type, np.ndarray, np.float64, np.ufunc))
@@ -50,10 +51,6 @@ class TraceGuards(Guards):
         self.asks_identity = walk.asks_identity
         self.caught = walk.caught
         self._generators = walk.generators + [(g, state_of(g)) for g in GLOBAL_GENERATORS]
-
-    def arrays(self) -> list[np.ndarray]:
-        """The arrays that the function can read besides its arguments."""
-        return [*self._weights, *(known.array for known in self._arrays)]
 
     def watch_weights(self, read: set[int]) -> None:
         """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
@@ -109,6 +106,10 @@ class TraceGuards(Guards):
                 if settled is not value:
                     _put(place, key, settled)
                 pending += [(inside, None) for inside in _inside(value)]
+
+    def has_taken(self) -> bool:
+        """After the run, whether it has drawn random numbers, or may have taken items from an iterator."""
+        return self._have_moved() or any(what.startswith(ITERATOR) for what in self._changing)
 
     def _have_moved(self) -> bool:
         return any(state_of(g) != state for g, state in self._generators)

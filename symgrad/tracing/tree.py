@@ -51,14 +51,15 @@ def _flatten(value: Any, leaves: list[Any]) -> Any:
     known = container(kind)
     if known is not None:
         parts = known.take_apart(value)
-        kind = getattr(value, "_stands_for", kind)
+        kind = value._stands_for if hasattr(kind, "_stands_for") else kind
         return "object", kind, tuple(parts), tuple([_flatten(v, leaves) for v in parts.values()])
     if isinstance(value, dict):
         children = tuple([_flatten(v, leaves) for v in value.values()])
-        return "dict", tuple(value), (kind, getattr(value, "default_factory", None)), children
+        factory = value.default_factory if isinstance(value, defaultdict) else None
+        return "dict", tuple(value), (kind, factory), children
     if isinstance(value, (tuple, list)):
         children = tuple([_flatten(v, leaves) for v in value])
-        return ("named", kind, children) if hasattr(value, "_fields") else (_plain(value), children)
+        return ("named", kind, children) if hasattr(kind, "_fields") else (_plain(value), children)
     leaves.append(value)
     return LEAF
 

@@ -100,7 +100,8 @@ class Walk:
     It fills ``guards``. ``changing`` says what no guard can see, ``generators`` are those of random numbers with their
     state, ``weights`` the arrays that may be inputs of the trace, ``classes`` those of which the code may make
     instances (True) or meet some, ``names`` all that occur in it. ``is_followed`` where calls are to be followed from
-    the start, ``has_effects`` where a run may change what outlives it, ``asks_identity`` where code compares by ``is``.
+    the start, ``has_effects`` where a run may change what outlives it, ``asks_identity`` where the
+    function itself compares by ``is``.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -211,7 +212,7 @@ class Walk:
         self.is_followed |= bool(asking) or reads.asks_truth or reads.handles
         self.has_effects |= reads.stores or (reads.changes and not changes_its_own(function.__code__, is_traced))
         self._makes_text |= reads.makes_text
-        self.asks_identity |= reads.asks_identity
+        self.asks_identity |= is_traced and reads.asks_identity
         self._catches |= "FloatingPointError" in reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 
+#: how what is said of an iterator begins
+ITERATOR = "an iterator"
+
+
 class Changing(NamedTuple):
     """Stands for what is not the same at every call."""
 
@@ -178,7 +182,7 @@ def hidden(walk: Walk, value: Any) -> None:
     if str(kind.__module__).startswith("pandas._libs") and kind.__name__ == "BlockValuesRefs":
         return  # who else looks into the values, which are looked at themselves
     if is_used_up(value):
-        walk.pending.append(Changing(f"an iterator ({kind.__name__})"))
+        walk.pending.append(Changing(f"{ITERATOR} ({kind.__name__})"))
     elif getattr(value, "_objects", None) is not None:  # ctypes: it points to what lies elsewhere
         walk.pending.append(Changing(f"memory behind a {kind.__name__}"))
     elif callable(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import gc
@@ -956,3 +957,37 @@ def test_derivatives_of_objects_agree_with_formulas():
     assert g.equals(lambda s: Slotted(2 * s.k * np.sin(s.d), s.k**2 * np.cos(s.d)), value)
     assert not g.equals(lambda s: Slotted(s.k * np.sin(s.d), s.k**2 * np.cos(s.d)), value)
     assert str(g.closed_form(value)) == "Slotted(k=2*s_k*sin(s_d), d=s_k**2*cos(s_d))"
+
+
+class Attributes(dict):
+    __getattr__ = dict.__getitem__
+
+
+class Ordered(collections.OrderedDict):
+    pass
+
+
+class WithDefault(collections.defaultdict):
+    pass
+
+
+def reordered(x, p):
+    p.move_to_end("a")
+    return x * next(iter(p.values())) + next(reversed(p.values()))
+
+
+DICTS = {
+    "attributes": (lambda x, p: x * p.a + p["b"], Attributes(a=1.5, b=2.0)),
+    "ordered": (reordered, Ordered(a=1.5, b=2.0)),
+    "with a default": (lambda x, p: x * p["missing"] + p["a"], WithDefault(lambda: 6.0, a=1.0)),
+    "with another default": (lambda x, p: x * p["missing"] + p["a"], collections.defaultdict(lambda: 5.0, a=1.0)),
+}
+
+
+@pytest.mark.parametrize("name", DICTS)
+def test_dicts_of_classes_of_their_own(name):
+    function, given = DICTS[name]
+    value, (slope, other) = sg.value_and_grad(function, (0, 1))(2.0, given)
+    assert value == function(2.0, type(given)(*([given.default_factory] if "default" in name else []), given))
+    assert slope == function(3.0, given) - function(2.0, given)
+    assert type(other) is type(given)

@@ -2,6 +2,7 @@
 
 import cmath
 import collections
+import contextlib
 import enum
 import functools
 import itertools
@@ -480,3 +481,29 @@ def test_truth_values_of_python_are_true_and_false_themselves(fn, of):
 
 def test_math_trunc_is_held():
     assert sg.value_and_grad(lambda x: x * math.trunc(x))(-2.5) == (5.0, -2.0)
+
+
+def test_pow_of_three_whole_numbers():
+    gradient = sg.value_and_grad(lambda x: x * pow(int(x), 5, 7))
+    for x in (2.5, 3.5, 2.25):
+        assert gradient(x) == (x * pow(int(x), 5, 7), pow(int(x), 5, 7))
+    with pytest.raises(TracingError, match="three arguments"):
+        sg.grad(lambda x: pow(x, 2, 7))(2.5)
+
+
+@pytest.mark.parametrize(
+    "join", [lambda x: x + [1.0], lambda x: x * (1, 2), lambda x: [1.0] + x, lambda x: [1.0] * x, lambda x: x - [1.0]]
+)
+def test_a_float_beside_a_list_is_an_error_as_in_python(join):
+    def fn(x):
+        try:
+            return np.sum(join(x))
+        except TypeError:
+            return 3.0 * x
+
+    assert fn(2.5) == 7.5
+    with pytest.raises(TypeError):
+        join(2.5)
+    with contextlib.suppress(TracingError):  # refused, whatever the function catches
+        assert sg.value_and_grad(fn)(2.5) == (7.5, 3.0)
+    assert sg.grad(lambda x: x if x == [x] or (x != [x] and (x,) == x) else 3.0 * x)(2.5) == 3.0
