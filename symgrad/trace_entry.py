@@ -360,8 +360,18 @@ class TraceEntry(Result):
 
 
 def _same_value(now: Any, then: Any) -> bool:
-    """Whether a value that was branched on is what it was; a shape belongs to the signature."""
-    return np.array_equal(now, then, equal_nan=then.dtype.kind == "f")
+    """Whether a value that was branched on is what it was, zeros with their signs; a shape belongs to the signature."""
+    if then.dtype.kind not in "fc":
+        return np.array_equal(now, then)
+    return np.array_equal(now, then, equal_nan=True) and all(map(_same_signs, _parts(now), _parts(then)))
+
+
+def _parts(value: Any) -> tuple[Any, Any]:
+    return np.real(value), np.imag(value)
+
+
+def _same_signs(now: Any, then: Any) -> bool:
+    return bool(np.all((np.signbit(now) == np.signbit(then)) | (now != 0)))
 
 
 def _shaper(structure: Any) -> Callable[[Sequence[Any]], Any]:

@@ -29,6 +29,10 @@ _MAKING = frozenset(("str", "repr", "format"))
 _JOINING = frozenset(("format", "join"))
 #: what may read it and is never followed, as it looks at who calls it
 _LOOKING = frozenset(("eval", "exec"))
+#: methods of mappings that look something up by a text
+_LOOKING_UP = frozenset(("get", "pop", "setdefault", "__getitem__"))
+#: digits from which on two numbers have the same ones by no chance
+_FEW_DIGITS = 4
 #: what shows a text, by the name it has in code
 _SHOWING: dict[str, Callable] = {"print": print, "warn": warnings.warn}
 
@@ -68,12 +72,18 @@ def note_text(trace: Trace, node: Node, text: str) -> None:
 
 def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) -> None:
     """Refuse what ``function`` has made, where it is a number that it has read out of a text of a traced one."""
-    if not _is_real(made) or isinstance(getattr(function, "__self__", None), Mapping):  # which looks it up
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", str(function))
+    if isinstance(owner, Mapping) and name in _LOOKING_UP:
+        return
+    is_real = _is_real(made)
+    if not (is_real or type(made) is int):
         return
     found = [text for value in given for text in _texts_in(value)]
-    if any(_holds(text, number) for text in found for number in trace.texts):
+    holds = _holds if is_real else _shares_digits
+    is_read = any(holds(text, number) for text in found for number in trace.texts)
+    if is_read or any(_is_of(made, number) for number in trace.texts):
         refuse(
-            f"{getattr(function, '__name__', function)} reads a number back out of the text of a traced value, and its "
+            f"{name} reads a number back out of the text of a traced value, and its "
             f"derivative would be lost; use the value itself. {CONTRACT}"
         )
 
@@ -90,7 +100,7 @@ def _is_real(made: Any) -> bool:
 def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, bytes):
+    elif isinstance(value, (bytes, bytearray)):
         yield value.decode("latin-1")
     elif isinstance(value, (list, tuple, dict)):
         for part in value.values() if isinstance(value, dict) else value:
@@ -102,8 +112,36 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _holds(text: str, number: str) -> bool:
-    """Whether a text holds a number, and not as a part of another one."""
-    return re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None
+    """Whether a text holds a number, and not as a part of another one, or many of its digits."""
+    stands = re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", text) is not None
+    return stands or _shares_digits(text, number)
+
+
+def _shares_digits(text: str, number: str) -> bool:
+    """Whether so many digits of a number stand in a text that it was made of it."""
+    own = _digits(number)
+    if len(own) < _FEW_DIGITS:
+        return False
+    return own in "".join(filter(str.isdigit, text)) or any(
+        run in own for run in re.findall(rf"\d{{{_FEW_DIGITS},}}", text)
+    )
+
+
+def _is_of(made: Any, number: str) -> bool:
+    """Whether a number of many digits is what a text says: it was read out of it, wherever that stood."""
+    if isinstance(made, (list, tuple)):
+        return any(_is_of(part, number) for part in made)
+    if len(_digits(number)) < _FEW_DIGITS or not isinstance(made, (float, Decimal, Fraction)):
+        return False
+    try:
+        return float(made) == float(number)
+    except ValueError:  # a text of several numbers
+        return False
+
+
+def _digits(number: str) -> str:
+    """The digits of a number, but zeros at its ends."""
+    return "".join(filter(str.isdigit, number.lower().partition("e")[0])).strip("0")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import io
 import json
 import logging
+import sqlite3
 from decimal import Decimal
 from fractions import Fraction
 
@@ -184,6 +186,43 @@ def test_a_number_that_is_read_back_is_refused(name):
 def test_a_number_whose_derivative_would_be_lost_is_refused(name):
     with pytest.raises(TracingError, match=rf"{name} reads a number back|text of a traced value is made here"):
         sg.grad(READ_OTHERWISE[name])(np.array([1.5, 2.25]))
+
+
+def getfloat(x):
+    parser = configparser.ConfigParser()
+    parser.read_dict({"all": {"rate": str(x[0])}})
+    return parser.getfloat("all", "rate") * x[1]
+
+
+def parts(x):
+    whole, rest = str(x[0]).split(".")
+    return (float(whole) + float("0." + rest)) * x[1]
+
+
+IN_PIECES = {
+    "a digit before": lambda x: float("1" + str(x[0])) * x[1],
+    "an exponent behind": lambda x: float(f"{x[0]}e1") * x[1],
+    "without its sign": lambda x: float(str(-x[0])[1:]) * x[1],
+    "parts": parts,
+    "a whole number": lambda x: int(str(x[0]).replace(".", "")) * x[1],
+    "bytes that change": lambda x: float(bytearray(str(x[0]), "ascii")) * x[1],
+    "kept by an object": getfloat,
+    "of a database": lambda x: sqlite3.connect(":memory:").execute(f"select {x[0]}").fetchone()[0] * x[1],
+}
+
+
+@pytest.mark.parametrize("read", IN_PIECES.values(), ids=IN_PIECES)
+def test_a_number_of_many_digits_is_known_in_pieces(read):
+    with pytest.raises(TracingError, match="reads a number back"):
+        sg.grad(read)(np.array([2.123456, 0.5]))
+
+
+def test_texts_of_zeros_have_their_signs():
+    signed = sg.value_and_grad(lambda x: x + len(str(x)))
+    beside = sg.value_and_grad(lambda x, z: x * len(str(z)))
+    for zero in (0.0, -0.0, 0.0):
+        assert signed(zero)[0] == zero + len(str(zero))
+        assert beside(2.0, complex(0, zero))[0] == 2.0 * len(str(complex(0, zero)))
 
 
 def test_an_array_of_texts_is_refused():
