@@ -131,7 +131,7 @@ def _is_of(made: Any, number: str) -> bool:
     """Whether a number of many digits is what a text says: it was read out of it, wherever that stood."""
     if isinstance(made, (list, tuple)):
         return any(_is_of(part, number) for part in made)
-    if len(_digits(number)) < _FEW_DIGITS or not isinstance(made, (float, Decimal, Fraction)):
+    if len(_digits(number)) < _FEW_DIGITS or not issubclass(type(made), (float, Decimal, Fraction)):
         return False
     try:
         return float(made) == float(number)

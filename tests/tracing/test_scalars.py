@@ -14,7 +14,7 @@ import pytest
 from central_differences import slopes
 
 import symgrad as sg
-from symgrad.errors import ArgumentError, TracingError
+from symgrad.errors import ArgumentError, TracingError, UnsupportedOperation
 from symgrad.testing import check_grads
 from symgrad.tracing.tracer import Tracer
 
@@ -507,3 +507,18 @@ def test_a_float_beside_a_list_is_an_error_as_in_python(join):
     with contextlib.suppress(TracingError):  # refused, whatever the function catches
         assert sg.value_and_grad(fn)(2.5) == (7.5, 3.0)
     assert sg.grad(lambda x: x if x == [x] or (x != [x] and (x,) == x) else 3.0 * x)(2.5) == 3.0
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda x: x.hex(), lambda x: x.as_integer_ratio()[0], lambda x: int(x).bit_length(), lambda x: int(x).to_bytes()],
+)
+def test_what_a_number_has_and_has_no_rule_is_refused_though_it_is_caught(ask):
+    def fn(x):
+        try:
+            return x * len(str(ask(x)))
+        except Exception:
+            return 3 * x
+
+    with pytest.raises(UnsupportedOperation, match="has no derivative rule"):
+        sg.grad(fn)(2.5)

@@ -244,3 +244,10 @@ def test_the_text_of_a_traced_number_is_text():
     sg.grad(lambda x: held.append(str(x)) or x**2)(1.5)
     assert held == ["1.5"]
     assert type(held[0]) is str
+
+
+def test_what_is_computed_beside_a_text_of_many_digits_is_no_number_of_it():
+    texts = []
+    gradient = sg.value_and_grad(lambda x: (texts.append(repr(x)), np.sum(x), x[0] * 2.0, float(x[1]))[1])
+    assert gradient(np.array([2.123456, 0.5]))[0] == 2.623456
+    assert texts == ["array([2.123456, 0.5     ])"]
