@@ -76,7 +76,7 @@ def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) ->
     if isinstance(owner, Mapping) and name in _LOOKING_UP:
         return
     is_real = _is_real(made)
-    if not (is_real or type(made) is int):
+    if not (is_real or function is int):  # others give how many there are, and where
         return
     found = [text for value in given for text in _texts_in(value)]
     holds = _holds if is_real else _shares_digits

@@ -251,3 +251,11 @@ def test_what_is_computed_beside_a_text_of_many_digits_is_no_number_of_it():
     gradient = sg.value_and_grad(lambda x: (texts.append(repr(x)), np.sum(x), x[0] * 2.0, float(x[1]))[1])
     assert gradient(np.array([2.123456, 0.5]))[0] == 2.623456
     assert texts == ["array([2.123456, 0.5     ])"]
+
+
+def test_how_long_a_text_is_and_where_something_stands_in_it_is_no_number_of_it():
+    def fn(x):
+        text, out = f"{x:.4f};", io.StringIO()
+        return x * (len(text) + text.index(";") + out.write(text) + text.count("1"))
+
+    assert sg.value_and_grad(fn)(12.3456) == (fn(12.3456), fn(12.3456) / 12.3456)
