@@ -22,6 +22,8 @@ GLOBAL_GENERATORS = (np.random.rand.__self__, random.random.__self__)
 LOOKS_AT_STATE = frozenset(
     ("state", "bit_generator", "getstate", "get_state", "copy", "deepcopy", "dumps", "__getstate__")
 )
+#: names with which code puts it back, after which a generator is where it was
+PUTS_STATE_BACK = frozenset(("setstate", "set_state"))
 
 
 def state_of(generator: Any) -> Any:

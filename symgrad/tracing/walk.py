@@ -33,7 +33,7 @@ import sympy
 from . import walked_values
 from .bytecode.reads import code_reads
 from .effects import computes, holds_none
-from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, state_of
+from .generators import CACHED, GENERATORS, GLOBAL_GENERATORS, LOOKS_AT_STATE, PUTS_STATE_BACK, state_of
 from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
 from .labels import is_index, names_of
@@ -150,6 +150,9 @@ class Walk:
             self.guards.watch_names(namespace, sorted(names))
         if not self.names.isdisjoint(LOOKS_AT_STATE):
             for generator, _ in self.generators:
+                self.guards.watch_content(state_of, generator)
+        if not self.names.isdisjoint(PUTS_STATE_BACK):
+            for generator in GLOBAL_GENERATORS:
                 self.guards.watch_content(state_of, generator)
 
     def _settings(self) -> None:

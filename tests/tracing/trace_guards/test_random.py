@@ -297,3 +297,21 @@ def test_a_seed_that_the_module_names_makes_no_call_a_new_trace(monkeypatch, mak
     assert g(X)[0] == pytest.approx(fn(X))
     monkeypatch.setitem(globals(), "SEED", None)  # other numbers at every call
     assert len({float(g(X)[0]) for _ in range(4)}) == 4
+
+
+def test_a_generator_that_is_put_back_is_looked_at():
+    def drawn(x):
+        before = np.random.get_state()
+        value = np.random.rand()
+        np.random.set_state(before)
+        return x * value
+
+    gradient = symgrad.grad(drawn)
+    state = np.random.get_state()
+    try:
+        for seed in (1, 1, 2):
+            np.random.seed(seed)
+            want = drawn(1.0)
+            assert gradient(1.0) == want
+    finally:
+        np.random.set_state(state)
