@@ -39,8 +39,9 @@ ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "settings": (
         "Settings",
-        "How functions run, and what is said while they do.",
+        "How functions run, what is said while they do, and whether symgrad sees all of one.",
         (
+            "check",
             "set_context",
             "get_context",
             "debug",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import contextlib
 import io
 import json
 import logging
@@ -199,6 +200,11 @@ def parts(x):
     return (float(whole) + float("0." + rest)) * x[1]
 
 
+def selected(x):
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        return database.execute(f"select {x[0]}").fetchone()[0] * x[1]
+
+
 IN_PIECES = {
     "a digit before": lambda x: float("1" + str(x[0])) * x[1],
     "an exponent behind": lambda x: float(f"{x[0]}e1") * x[1],
@@ -207,7 +213,7 @@ IN_PIECES = {
     "a whole number": lambda x: int(str(x[0]).replace(".", "")) * x[1],
     "bytes that change": lambda x: float(bytearray(str(x[0]), "ascii")) * x[1],
     "kept by an object": getfloat,
-    "of a database": lambda x: sqlite3.connect(":memory:").execute(f"select {x[0]}").fetchone()[0] * x[1],
+    "of a database": selected,
 }
 
 
