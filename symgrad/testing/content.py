@@ -20,7 +20,7 @@ from ..tracing.libraries import is_library, is_library_file
 from ..tracing.local_array import LocalArray
 from ..tracing.tracer import Tracer
 
-#: ``("number" or "items" or …, what class it is of, what it holds)``
+#: ``(sort, class, what it holds)``; the sort is ``"array"``, of numbers too, ``"text"``, ``"items"`` or ``"deep"``
 Content = tuple
 #: how far down containers and objects are looked into
 _DEPTH = 12
@@ -57,10 +57,10 @@ def content_of(value: Any, depth: int = _DEPTH) -> Content:
         return "text", kind.__name__, repr(state_of(value))
     elif isinstance(value, io.StringIO | io.BytesIO) and not value.closed:
         return "text", kind.__name__, repr((value.tell(), value.getvalue()))
-    elif isinstance(value, Iterator) or is_library(kind.__module__):
-        return "text", kind.__name__, _as_pickled(value)
     elif isinstance(value, (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)):
         return "text", kind.__name__, getattr(value, "__qualname__", repr(value))
+    elif isinstance(value, Iterator) or is_library(kind.__module__):
+        return "text", kind.__name__, _as_pickled(value)
     else:
         parts = [part for item in attributes_of(value).items() for part in item]
     held = [content_of(part, depth - 1) for part in parts]

@@ -96,11 +96,16 @@ def _refuses_ufuncs(kind: type) -> bool:
     return getattr(kind, "__array_ufunc__", True) is None
 
 
+def _is_beside_list(number: Any, other: Any) -> bool:
+    """Whether a number of Python stands beside a list or tuple, of which it makes no array."""
+    return number._is_pythons and isinstance(other, (list, tuple))
+
+
 def _left(template: Elementwise) -> Operator:
     def operate(self: Any, other: Any) -> Any:
         kind = type(self)
-        if self._is_pythons and isinstance(other, (list, tuple)):
-            return NotImplemented  # as Python's numbers say
+        if _is_beside_list(self, other):
+            return NotImplemented
         if type(other) is kind and self._is_pythons is other._is_pythons and self._node.dtype.kind not in "iu":
             return as_number(kind(template(self._symgrad_node, other._symgrad_node)), self._is_pythons)
         return _binary(self, template, self, other, other)
@@ -112,8 +117,7 @@ def _both(template: Elementwise) -> tuple[Operator, Operator]:
     """The operator, and the one for a traced value on its right."""
 
     def reflected(self: Any, other: Any) -> Any:
-        is_beside_list = self._is_pythons and isinstance(other, (list, tuple))
-        return NotImplemented if is_beside_list else _binary(self, template, other, self, other)
+        return NotImplemented if _is_beside_list(self, other) else _binary(self, template, other, self, other)
 
     return _left(template), reflected
 
@@ -255,12 +259,12 @@ class ArrayMethods:
         return self._shown(lambda value: format(np.asarray(value)[()], spec))
 
     def __eq__(self: Any, other: Any) -> Any:
-        if self._is_pythons and isinstance(other, (list, tuple)):
+        if _is_beside_list(self, other):
             return NotImplemented
         return _binary(self, f.equal, self, other, other)
 
     def __ne__(self: Any, other: Any) -> Any:
-        if self._is_pythons and isinstance(other, (list, tuple)):
+        if _is_beside_list(self, other):
             return NotImplemented
         return _binary(self, f.not_equal, self, other, other)
 

@@ -109,12 +109,12 @@ def _set_all(made: Any, attributes: Mapping[str, Any], places: Mapping[str, Any]
             place.__set__(made, value)
 
 
-class _Attribute(str):
+class Attribute(str):
     """The name of an attribute among the keys of a dict."""
 
 
-_ITS_OWN = _Attribute("__dict__")
-_FACTORY = _Attribute("default_factory")
+_ITS_OWN = Attribute("__dict__")
+_FACTORY = Attribute("default_factory")
 
 
 def _plain(kind: type) -> Any:
@@ -128,7 +128,7 @@ def _by_items(kind: type) -> Container:
 
     def take_apart(value: Any) -> dict[Any, Any]:
         is_its_own = getattr(value, "__dict__", None) is value  # whose keys are its attributes
-        attributes = {_Attribute(name): v for name, v in ({} if is_its_own else own.take_apart(value)).items()}
+        attributes = {Attribute(name): v for name, v in ({} if is_its_own else own.take_apart(value)).items()}
         attributes |= {_ITS_OWN: True} if is_its_own else {}
         if isinstance(value, defaultdict):
             attributes[_FACTORY] = value.default_factory
@@ -138,7 +138,7 @@ def _by_items(kind: type) -> Container:
         return items | attributes
 
     def put_together(parts: dict[Any, Any]) -> Any:
-        items = {key: v for key, v in parts.items() if type(key) is not _Attribute}
+        items = {key: v for key, v in parts.items() if type(key) is not Attribute}
         made: Any = tuple.__new__(kind, items.values()) if issubclass(kind, tuple) else new(kind)
         if issubclass(kind, list):
             list.extend(made, items.values())
@@ -150,7 +150,7 @@ def _by_items(kind: type) -> Container:
         if _ITS_OWN in parts:
             made.__dict__ = made
         else:
-            own_parts = {str(key): v for key, v in parts.items() if type(key) is _Attribute and key != _FACTORY}
+            own_parts = {str(key): v for key, v in parts.items() if type(key) is Attribute and key != _FACTORY}
             _set_all(made, own_parts, slots(kind))
         return made
 

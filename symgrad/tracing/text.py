@@ -81,10 +81,11 @@ def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) ->
     found = [text for value in given for text in _texts_in(value)]
     holds = _holds if is_real else _shares_digits
     is_read = any(holds(text, number) for text in found for number in trace.texts)
-    if is_read or any(_is_of(made, number) for number in trace.texts):
+    values = list(_plain_reals(made))
+    if is_read or (values and any(_is_one_of(values, number) for number in trace.texts)):
         refuse(
-            f"{name} reads a number back out of the text of a traced value, and its "
-            f"derivative would be lost; use the value itself. {CONTRACT}"
+            f"{name} reads a number back out of the text of a traced value, and its derivative would be lost; use the "
+            f"value itself. {CONTRACT}"
         )
 
 
@@ -127,14 +128,21 @@ def _shares_digits(text: str, number: str) -> bool:
     )
 
 
-def _is_of(made: Any, number: str) -> bool:
-    """Whether a number of many digits is what a text says: it was read out of it, wherever that stood."""
+def _plain_reals(made: Any) -> Iterator[Any]:
+    """The numbers that are not traced in what a function has made."""
     if isinstance(made, (list, tuple)):
-        return any(_is_of(part, number) for part in made)
-    if len(_digits(number)) < _FEW_DIGITS or not issubclass(type(made), (float, Decimal, Fraction)):
+        for part in made:
+            yield from _plain_reals(part)
+    elif issubclass(type(made), (float, Decimal, Fraction)):
+        yield made
+
+
+def _is_one_of(values: list[Any], number: str) -> bool:
+    """Whether one is the number of many digits that a text says: it was read out of it, wherever that stood."""
+    if len(_digits(number)) < _FEW_DIGITS:
         return False
     try:
-        return float(made) == float(number)
+        return float(number) in map(float, values)
     except ValueError:  # a text of several numbers
         return False
 

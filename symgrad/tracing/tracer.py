@@ -310,8 +310,7 @@ class Tracer(ArrayMethods):
         function = METHOD_FUNCTIONS.get(name)
         if function is not None:
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
-        stood_for = self.__class__
-        if not name.startswith("_") and stood_for is not np.ndarray and hasattr(stood_for, name):
+        if not name.startswith("_") and (stood_for := self.__class__) is not np.ndarray and hasattr(stood_for, name):
             needs = f"Of a function f that needs it, {declared('f')}."
             raise UnsupportedOperation.here(f"{stood_for.__name__}.{name} has no derivative rule in symgrad. {needs}")
         if name.startswith("_") or not hasattr(np.ndarray, name):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentTypeError
-from .containers import container
+from .containers import Attribute, container
 
 LEAF = "*"
 #: types of values that hold no others
@@ -159,7 +159,7 @@ def survey(values: Collection[Any]) -> tuple[list[Any], list[Any]]:
                 mutable.append(value)
             parts = parts_of(value)
             if isinstance(value, dict):
-                keys += [key for key in parts if type(key) is not str]
+                keys += [key for key in parts if type(key) not in (str, Attribute)]
             pending += parts.values()
     return mutable, keys
 

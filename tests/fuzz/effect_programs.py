@@ -6,8 +6,8 @@ int and a dict. ``a`` is a number and ``w`` a vector throughout; what a statemen
 
 from __future__ import annotations
 
+import itertools
 import linecache
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -356,6 +356,10 @@ TESTS = (
 RETURNS = ("a", "a + w.sum()", "a * w[0] + n", "float(a)", "np.sum(w) * a", "w @ w + a")
 
 
+#: numbers of the worlds, each of which has a file of its own in the current folder
+_COUNT = itertools.count()
+
+
 class World:
     """``program`` of one world, and the arguments of its calls."""
 
@@ -382,7 +386,7 @@ class World:
         text = WORLD + "\n\n" + self.text
         name = f"<effects {self.seed} {hash(text)}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        space: dict[str, Any] = {"__name__": "world", "path": tempfile.mktemp()}
+        space: dict[str, Any] = {"__name__": "world", "path": f"world {next(_COUNT)}"}
         exec(compile(text, name, "exec", dont_inherit=True), space)
         return space["program"]
 
