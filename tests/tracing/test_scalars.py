@@ -225,6 +225,7 @@ OF_PYTHONS_NUMBERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # which Python 3.12 says of its own ~
 @pytest.mark.parametrize("name", OF_PYTHONS_NUMBERS)
 def test_numbers_of_python_are_no_numpy_scalars(name):
     function, h = OF_PYTHONS_NUMBERS[name], 1e-7
