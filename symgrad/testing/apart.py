@@ -30,7 +30,7 @@ def apart(work: Callable[[], Any]) -> Any:
     drawn = random.getstate()  # which Python seeds anew in each child
     sys.stdout.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, whose locks are none of the child's
+        warnings.simplefilter("ignore")  # of threads, which Python and JAX warn of: their locks are none of the child's
         child = os.fork()
     if child == 0:
         random.setstate(drawn)

@@ -310,15 +310,13 @@ class Tracer(ArrayMethods):
         function = METHOD_FUNCTIONS.get(name)
         if function is not None:
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
-        if not name.startswith("_") and (stood_for := self.__class__) is not np.ndarray and hasattr(stood_for, name):
-            needs = f"Of a function f that needs it, {declared('f')}."
-            raise UnsupportedOperation.here(f"{stood_for.__name__}.{name} has no derivative rule in symgrad. {needs}")
-        if name.startswith("_") or not hasattr(np.ndarray, name):
+        kind = next((k for k in (self.__class__, np.ndarray) if hasattr(k, name)), None)
+        if name.startswith("_") or kind is None:
             where = "" if name.startswith("_") else at_user_line("")  # Python and NumPy ask for many of these
             raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
         refuse_library_call(FUNCTIONS)
         needs = f"Of a function f that needs it, such as one that calls C, {declared('f')}."
-        raise UnsupportedOperation.here(f"ndarray.{name} has no derivative rule in symgrad. {needs}")
+        raise UnsupportedOperation.here(f"{kind.__name__}.{name} has no derivative rule in symgrad. {needs}")
 
 
 Size.traced = staticmethod(Tracer)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import warnings
 
 import pytest
 
@@ -37,3 +38,17 @@ def test_a_process_that_ends_early_is_told():
 
 def test_more_than_a_pipe_holds():
     assert len(apart(lambda: b"a" * 10**7)) == 10**7
+
+
+def test_libraries_that_warn_of_forks_are_not_heard():
+    forked = []
+
+    def warn():
+        if forked == [0]:
+            forked.append(1)
+            warnings.warn("os.fork() was called", RuntimeWarning, stacklevel=1)
+
+    os.register_at_fork(before=warn)
+    forked.append(0)
+    with warnings.catch_warnings(record=True) as heard:
+        assert (apart(lambda: 1.0), len(heard), forked) == (1.0, 0, [0, 1])
