@@ -25,6 +25,7 @@ from .python_numbers import (
     of_any_size,
     operands,
     power_modulo,
+    rounded_to,
     whole_number,
 )
 from .sizes import listed
@@ -317,6 +318,8 @@ class ArrayMethods:
         made = np.round(self, digits or 0)
         if digits is None and not self.shape:
             return whole_number(round, self, made)
+        if digits and self._is_pythons:
+            return rounded_to(digits, self, made)
         return as_number(made, self._is_pythons)
 
     def is_integer(self: Any) -> bool:

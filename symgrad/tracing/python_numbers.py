@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..primitives import functions as f
+from ..primitives.identity import stop_gradient
 from ..program.node import Node
 from .dispatch import refuse
 from .trace import as_node, current, stands_for_number
@@ -123,6 +124,30 @@ def whole_number(function: Callable[[Any], Any], x: Any, rounded: Any) -> Any:
     if not trace.guard(f.less(f.absolute(node), _FITS)):
         return function(float(trace.guard(node)))
     return as_number(rounded.astype(int))
+
+
+#: the largest power of ten that a float holds exactly
+_EXACT_TENS = 22
+
+
+def rounded_to(digits: int, x: Any, by_numpy: Any) -> Any:
+    """A traced float of Python, rounded to ``digits`` as Python does: its decimal number correctly, halves to even.
+
+    NumPy rounds the product with 10**digits. That is another number where the product is rounded to a half: there ``x``
+    is taken by its value, guarded. From 2**53 on the product is whole, and Python gives ``x``.
+    """
+    node, trace = x._symgrad_node, current()
+    if node.dtype.kind != "f" or trace is None or not trace.has_value(node):
+        return as_number(by_numpy)
+    if abs(digits) > _EXACT_TENS:
+        return round(float(trace.guard(node)), digits)
+    away = f.multiply if digits > 0 else f.divide
+    scaled = away(node, 10.0 ** abs(digits))
+    if not trace.guard(f.less(f.absolute(scaled), 2.0**53)):
+        return as_number(type(x)(stop_gradient(node)))
+    if trace.guard(f.equal(f.subtract(scaled, f.floor(scaled)), 0.5)):
+        return round(float(trace.guard(node)), digits)
+    return as_number(by_numpy)
 
 
 def beyond_64_bits(template: Any, left: Any, right: Any) -> Any:

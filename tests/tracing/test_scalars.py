@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 import operator
+import random
 
 import numpy as np
 import pytest
@@ -389,6 +390,17 @@ def test_rounded_numbers_are_whole_numbers_of_python():
     assert sg.grad(lambda x: round(x, 1) * x)(1.26) == 1.3
     assert sg.grad(lambda x: {1.2: 2.0}.get(round(float(x), 1), 9.0) * x)(1.21) == 2.0
     assert sg.grad(lambda x: x if round(x, 1) in {1.2} else 3 * x)(1.21) == 1.0
+
+
+@pytest.mark.parametrize("digits", [-2, -1, 1, 2, 8, 12, 16, 22, 30])
+def test_floats_are_rounded_to_digits_as_python_does(digits):
+    drawn, derivative = random.Random(digits), sg.value_and_grad(lambda x: round(x, digits) * x)
+    halves = [7.35, 0.15, 0.45, 2.675, -7.35, 1250.0, -1350.0, 0.0, -0.0, math.inf]
+    halves += [drawn.randint(-999, 999) + 0.5 for _ in range(5)]
+    for x in [*halves, *(drawn.uniform(-1, 1) * 10.0 ** drawn.randint(-8, 16) for _ in range(20))]:
+        value, slope = derivative(x)
+        assert (float(value), float(slope)) == (round(x, digits) * x, round(x, digits))
+
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logaddexp", "hypot", "fmax"])
