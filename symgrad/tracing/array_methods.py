@@ -420,10 +420,10 @@ class ArrayMethods:
         return FUNCTIONS[np.ravel](self, order).copy()
 
     def __copy__(self) -> Any:
-        return self.copy()
+        return self if self._is_pythons else self.copy()
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self.copy()
+        return self.__copy__()
 
     def sort(self: Any, axis: int = -1, **kwargs: Any) -> None:
         self[...] = np.sort(self, axis)

@@ -6,6 +6,7 @@ rules say, with views of what the function has made in place of parts of it.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import itertools
@@ -37,7 +38,9 @@ from .text import value_of_text
 from .trace import current, running
 from .tracer import Tracer
 
-_NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray", "copy")
+_NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray")
+#: what keeps the kinds of containers, and which objects are one: it copies traced values by their own methods
+_COPYING = (copy.copy, copy.deepcopy)
 #: packages of those that write into arrays, where SciPy has them and had them
 _WRITERS = ("scipy._lib.array_api_extra", "scipy._external.array_api_extra")
 #: methods that give a part of an array, or its elements in another order
@@ -107,7 +110,8 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         if answer is not None:
             return held_as(function, answer(*args, **kwargs), (*args, *kwargs.values()))
         return _computed(function, owner, args, kwargs) if computes else function(*args, **kwargs)
-    if not computes or type(owner) is LocalArray:
+    gives_arrays = computes or any(function is copying for copying in _COPYING)
+    if not gives_arrays or type(owner) is LocalArray:
         made = function(*args, **kwargs)
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
         order = kwargs.get("order", args[0] if args else "C")
@@ -214,18 +218,25 @@ def local(made: Any) -> Any:
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         others = sys.getrefcount(made) - _OF_NEW
         return LocalArray.of(made, _is_known(made, others))
-    if isinstance(made, (tuple, list)) and type(made) in (tuple, list):
-        return type(made)([_local_in(made, k) for k in range(len(made))])
-    return made
+    return _local_items(made, {}) if type(made) in (tuple, list) else made
 
 
-def _local_in(container: tuple | list, place: int) -> Any:
+def _local_items(container: tuple | list, found: dict[int, Any]) -> Any:
+    """The same of its items. A container that is found twice stays one, and is itself where no item is another."""
+    if id(container) not in found:
+        items = [_local_in(container, k, found) for k in range(len(container))]
+        is_same = all(map(operator.is_, items, container))
+        found[id(container)] = container if is_same else type(container)(items)
+    return found[id(container)]
+
+
+def _local_in(container: tuple | list, place: int, found: dict[int, Any]) -> Any:
     """The same of an item, which its container refers to in place of the caller."""
     made = container[place]
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         others = sys.getrefcount(made) - _OF_ITEM
         return LocalArray.of(made, _is_known(made, others))
-    return local(made) if type(made) in (tuple, list) else made
+    return _local_items(made, found) if type(made) in (tuple, list) else made
 
 
 def _is_known(array: np.ndarray, others: int) -> bool:

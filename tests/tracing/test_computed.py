@@ -96,3 +96,45 @@ def test_libraries_get_the_values_of_what_nothing_is_differentiated_by():
     np.testing.assert_allclose(value, fn(X, data))
     np.testing.assert_allclose(gradient, [2.0, 2.0, 2.0])
     np.testing.assert_allclose(sg.grad(fn)(X, np.array([1.0, 2.0, 3.0])), [3.0, 3.0, 3.0])
+
+
+class _Named(list):
+    pass
+
+
+def _written(values, x):
+    values[0].append(x)
+    return values
+
+
+#: functions of copies: what is one stays one, and containers are of their kinds
+COPIES = {
+    "twice the same list": lambda x: sum(_written(copy.deepcopy([[x], [x]] + 2 * [[x]]), 2.0)[0]) * x,
+    "twice the same list, of it": lambda x: (lambda a: sum(_written(copy.deepcopy([a, a]), x)[1]))([x]) * x,
+    "twice the same known list": lambda x: (lambda a: sum(_written(copy.deepcopy([a, a]), x)[1]))([1.0]) * x,
+    "whether it is one": lambda x: (lambda e: x * (2.0 if e[0] is e[1] else 3.0))(copy.deepcopy(2 * [[x]])),
+    "a class of lists": lambda x: x * (2.0 if type(copy.deepcopy(_Named([x]))) is _Named else 3.0),
+    "not deep": lambda x: (lambda r: (_written([copy.copy(r)[1]], 3.0), sum(r[1]) * x)[1])([x, [x]]),
+    "a number": lambda x: x * (2.0 if copy.copy(x) is x and copy.deepcopy(x) is x else 3.0),
+    "a memo": lambda x: (lambda a, m: x * (2.0 if copy.deepcopy(a, m) is copy.deepcopy(a, m) else 3.0))([x], {}),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_are_those_of_python(name):
+    fn = COPIES[name]
+    value, slope = sg.value_and_grad(fn)(2.5)
+    assert value == fn(2.5)
+    assert slope == pytest.approx((fn(2.5 + 1e-6) - fn(2.5 - 1e-6)) / 2e-6)
+
+
+def test_a_copy_of_a_known_array_is_the_functions_own():
+    known = np.ones(3)
+
+    def fn(x):
+        own = copy.deepcopy(known)
+        own[0] = x
+        return np.sum(own * x)
+
+    assert sg.value_and_grad(fn)(2.5) == (11.25, 7.0)
+    assert known.tolist() == [1.0, 1.0, 1.0]
