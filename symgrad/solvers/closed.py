@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from types import FunctionType, MethodType
+from functools import partial, wraps
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from ..tracing.dispatch import refuse
 from ..tracing.guards import cell_content
 from ..tracing.instances import is_used_up
 from ..tracing.local_array import LocalArray
+from ..tracing.local_names import code_of
 from ..tracing.step_values import end_step, step_value
+from ..tracing.straight import changes_its_own
 from ..tracing.trace import array_node, as_node, called
 from ..tracing.trace_guards import TraceGuards
 from ..tracing.tracer import Tracer
@@ -35,6 +37,10 @@ from ..tracing.tracer import Tracer
 _CHANGES = (
     "{} changes what is outside of it (a counter, a list). A solver calls it as often as values make it, and a trace "
     f"once: have it give what it computes, and nothing else. {CONTRACT}"
+)
+_NOT_CALLED = (
+    "{} may change what is outside of it (a counter, a list) or print, and {} is not solved when the function is "
+    f"traced. Slopes symgrad derives itself: leave it out. {CONTRACT}"
 )
 #: how deep functions of the user's are looked for in those that stand around them
 _DEPTH = 3
@@ -64,6 +70,32 @@ def _users(function: Any, depth: int) -> Iterator[Any]:
 
 def _is_users(function: Any) -> bool:
     return type(function) is FunctionType and not is_library(function.__code__.co_filename)
+
+
+def alone(solver: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A rule of a ``solver`` whose first argument is the one function that may have effects.
+
+    Others that it is given (slopes, what is told of each step) are not called in a trace.
+    """
+
+    def declared(rule: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(rule)
+        def answer(*args: Any, **kwargs: Any) -> Any:
+            for given in (*args[1:], *kwargs.values()):
+                own = [given] if type(given) is BuiltinFunctionType else _users(given, 0)
+                if any(map(_may_change, own)):
+                    refuse(_NOT_CALLED.format(called_name(given), solver))
+            return rule(*args, **kwargs)
+
+        return answer
+
+    return declared
+
+
+def _may_change(function: Any) -> bool:
+    """Whether a function may have effects, by its source and all that it can reach."""
+    code = code_of(function)
+    return (code is not None and not changes_its_own(code, False)) or TraceGuards(function).has_effects
 
 
 class _Watched:

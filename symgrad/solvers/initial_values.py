@@ -24,7 +24,7 @@ from ..tracing.given_arrays import array
 from ..tracing.local_array import holds_traced
 from ..tracing.trace import as_node, running
 from ..transforms.loops import scan
-from .closed import Closed, held, is_known
+from .closed import Closed, alone, held, is_known
 from .implicit import unknown
 from .roots import report
 from .runge_kutta import Explicit, Radau, Rates
@@ -197,6 +197,7 @@ def _of_rows(fun: Callable[..., Any], args: Any, shape: Any) -> Rates:
 
 
 @answers_for(_SOLVE_IVP)
+@alone(_SOLVE_IVP)
 def _solve_ivp(
     fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False, args=None, **options
 ):
@@ -215,6 +216,7 @@ def _solve_ivp(
 
 
 @answers_for(_ODEINT)
+@alone(_ODEINT)
 def _odeint(func, y0, t, args=(), *, tfirst=False, full_output=0, rtol=None, atol=None, **_):
     if full_output:
         raise UnsupportedArguments.here(f"{_ODEINT} with full_output has no derivative rule in symgrad; leave it out.")

@@ -13,7 +13,7 @@ from ..errors import ArgumentError, UnsupportedArguments
 from ..tracing.dispatch import answers_for
 from ..tracing.given_arrays import array
 from ..tracing.local_array import holds_traced
-from .closed import Closed
+from .closed import Closed, alone
 from .implicit import Equation, solution, unknown
 from .roots import checked, first_of, of_unknowns, optimize, report
 
@@ -90,6 +90,7 @@ def _sides(bounds: Any, x: Any) -> Sides | None:
 
 
 @answers_for(_MINIMIZE)
+@alone(_MINIMIZE)
 def _minimize(
     fun,
     x0,
@@ -143,6 +144,7 @@ def _minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=N
 
 
 @answers_for(_LEAST_SQUARES)
+@alone(_LEAST_SQUARES)
 def _least_squares(
     fun,
     x0,
@@ -199,6 +201,7 @@ def _nnls(A, b, maxiter=None):
 
 
 @answers_for(_CURVE_FIT)
+@alone(_CURVE_FIT)
 def _curve_fit(
     f,
     xdata,

@@ -11,6 +11,7 @@ import scipy.optimize
 from ..errors import ArgumentError
 from ..tracing.dispatch import answers_for
 from ..tracing.given_arrays import array
+from .closed import alone
 from .implicit import Equation, solution, unknown
 
 _NEWTON, _ROOT_SCALAR = "scipy.optimize.newton", "scipy.optimize.root_scalar"
@@ -65,6 +66,7 @@ for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
 
 
 @answers_for(_NEWTON)
+@alone(_NEWTON)
 def _newton(func, x0, fprime=None, args=(), *, fprime2=None, x1=None, full_output=False, disp=True, **more):
     x = unknown(x0, _NEWTON)
 
@@ -77,6 +79,7 @@ def _newton(func, x0, fprime=None, args=(), *, fprime2=None, x1=None, full_outpu
 
 
 @answers_for(_ROOT_SCALAR)
+@alone(_ROOT_SCALAR)
 def _root_scalar(f, args=(), method=None, bracket=None, fprime=None, fprime2=None, x0=None, x1=None, **more):
     names = ("a", "b") if bracket is not None else ("x0", "x1")
     begin = [v for v in (bracket if bracket is not None else (x0, x1)) if v is not None]
@@ -100,6 +103,7 @@ def _root_scalar(f, args=(), method=None, bracket=None, fprime=None, fprime2=Non
 
 
 @answers_for(_FSOLVE)
+@alone(_FSOLVE)
 def _fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, **more):
     x = np.ravel(unknown(x0, _FSOLVE))
     equation = of_unknowns(func, args, x.shape)
@@ -114,6 +118,7 @@ def _fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, **more):
 
 
 @answers_for(_ROOT)
+@alone(_ROOT)
 def _root(fun, x0, args=(), method="hybr", jac=None, **more):
     x, is_flat = unknown(x0, _ROOT), method in ("hybr", "lm")
     x = np.ravel(x) if is_flat else x

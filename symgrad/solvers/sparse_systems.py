@@ -21,6 +21,7 @@ from ..tracing.local_array import holds_traced, unwrapped
 from ..tracing.sparse_matrices import SparseTracer, is_sparse, moved, stand_in
 from ..tracing.sparse_places import matrix_of
 from ..tracing.trace import as_node
+from .closed import alone
 from .roots import checked
 
 linalg: Any = scipy.sparse.linalg
@@ -156,6 +157,7 @@ def _factorized(A):
 def _iterative(name: str) -> Callable[..., Any]:
     full = f"scipy.sparse.linalg.{name}"
 
+    @alone(full)
     def answer(A: Any, b: Any, x0: Any = None, **named: Any) -> Any:
         if holds_traced((x0, list(named.values()))):
             raise UnsupportedOperation.here(
