@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedOperation
 from ..tracing.dispatch import answers_for
 from ..tracing.given_arrays import array
 from .closed import alone
@@ -31,9 +31,24 @@ def first_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: function(*args)[0]
 
 
+class _Report(optimize.OptimizeResult):
+    """What is known of a solution. How it was found (counts, the last steps) is known of a run alone, and refused."""
+
+    def __missing__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise KeyError(name)
+        raise UnsupportedOperation.here(
+            f"{name!r} of a solution is not known when the function is traced: {', '.join(self)} are. Ask SciPy for it "
+            "outside of the function."
+        )
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name]
+
+
 def report(**found: Any) -> Any:
     """What is known of a solution."""
-    return optimize.OptimizeResult(success=True, message=_CONVERGED, **found)
+    return _Report(success=True, message=_CONVERGED, **found)
 
 
 def checked(found: Any, is_found: Any, name: str, why: Any) -> Any:
@@ -114,7 +129,7 @@ def _fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, **more):
         return checked(made, flag == 1, _FSOLVE, why)
 
     root = solution(_FSOLVE, equation, x, find, [x])
-    return (root, {"fvec": equation(root)}, 1, _CONVERGED) if full_output else root
+    return (root, _Report(fvec=equation(root)), 1, _CONVERGED) if full_output else root
 
 
 @answers_for(_ROOT)

@@ -6,9 +6,10 @@ import random
 import numpy as np
 import pytest
 from scipy import integrate, optimize
+from scipy.sparse import linalg
 
 import symgrad as sg
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, TracingError
 
 
 class Cubic:
@@ -85,3 +86,42 @@ def test_objects_and_methods_that_only_compute():
     assert sg.grad(lambda a: optimize.brentq(Cubic(a).__call__, 0.0, 5.0))(2.0) == pytest.approx(want)
     area = sg.grad(lambda a: integrate.quad(Cubic(a), 0.0, 2.0)[0])
     assert area(2.0) == pytest.approx(-2.0)
+
+
+def _of_closure(a):
+    told = []
+    optimize.minimize(lambda y: (y[0] - a) ** 2, [0.0], callback=lambda y: told.append(1))
+    return a * len(told)
+
+
+told = []
+
+
+def _told(a):
+    return optimize.newton(lambda y: y**2 - a, 1.0, fprime=lambda y: told.append(1) or 2 * y)
+
+
+class _Counts:
+    def __init__(self):
+        self.asked = 0
+
+    def slope(self, y):
+        self.asked += 1
+        return [[2 * y[0]]]
+
+
+#: functions that are given beside the one that is solved, and do something else
+BESIDE = {
+    "a callback": _of_closure,
+    "a slope with a global": _told,
+    "a method": lambda a: optimize.root(lambda y: [y[0] ** 2 - a], [1.0], jac=_Counts().slope).x[0],
+    "of C": lambda a: optimize.minimize(lambda y: (y[0] - a) ** 2, [0.0], callback=told.append).x[0],
+    "printed": lambda a: linalg.cg(np.eye(2) * a, np.ones(2), callback=lambda y: print(y))[0].sum(),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_other_functions_may_have_no_effects(name):
+    with pytest.raises(TracingError, match="may change what is outside of it"):
+        sg.grad(BESIDE[name])(2.0)
+    assert told == []

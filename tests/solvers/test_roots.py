@@ -153,3 +153,19 @@ def test_what_has_no_rule_names_the_line():
         with pytest.raises(error, match=said) as refused:
             sg.grad(wrong)(1.0)
         assert __file__ in str(refused.value)
+
+
+#: what of a solution is known of a run alone, by each way to ask
+OF_A_RUN = {
+    "iterations": lambda a: optimize.brentq(cubic, -9.0, 9.0, (a,), full_output=True)[1].iterations * a,
+    "nfev": lambda a: optimize.fsolve(cubic, 1.0, (a,), full_output=True)[1]["nfev"] * a,
+    "nit": lambda a: getattr(optimize.minimize(lambda y: (y[0] - a) ** 2, [0.0]), "nit", 0) * a,
+    "njev": lambda a: optimize.root(cubic, 1.0, (a,)).get("njev", 0) * a,
+    "function_calls": lambda a: optimize.root_scalar(cubic, (a,), bracket=[-9, 9]).function_calls * a,
+}
+
+
+@pytest.mark.parametrize("name", OF_A_RUN)
+def test_what_is_known_of_a_run_alone_is_refused(name):
+    with pytest.raises(UnsupportedOperation, match=f"'{name}' of a solution is not known when"):
+        sg.grad(OF_A_RUN[name])(2.0)
