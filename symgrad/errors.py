@@ -123,6 +123,11 @@ class DtypeError(SymgradError, TypeError):
 
 #: the end of a message that follows from the contract
 CONTRACT = "See docs/contract.md."
+#: why a function that is traced starts no threads
+IN_THREADS = (
+    "A traced value is of the thread that traces, and what another makes of it is lost. Call what the thread runs. "
+    f"{CONTRACT}"
+)
 
 
 class TracingError(SymgradError, TypeError):
@@ -140,6 +145,23 @@ class _Refusals(threading.local):
 
 
 refusals = _Refusals()
+
+
+class _Astray:
+    """How many traced values were used where no trace runs, in all threads."""
+
+    count = 0
+
+
+astray = _Astray()
+
+
+def without_trace() -> TracingError:
+    """The error of a traced value that is used where no trace runs. In a thread that a function starts it is lost."""
+    astray.count += 1
+    return TracingError.here(
+        "a traced value was used after its trace had ended, or in another thread; return it from the function."
+    )
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import TracingError
+from ..errors import without_trace
 from ..pickling import OfOneProcess
 from .dims import Shape
 from .facts import SizeFacts
@@ -144,9 +144,7 @@ def active_graph() -> Graph:
     """The Graph that new nodes are interned in."""
     graph = _state.graph
     if graph is None:
-        raise TracingError.here(
-            "a traced value was used after its trace had ended, or in another thread; return it from the function."
-        )
+        raise without_trace()
     return graph
 
 

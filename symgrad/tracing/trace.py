@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, TracingError, apart_from_refusals, refusals
+from ..errors import IN_THREADS, ShapeError, TracingError, apart_from_refusals, astray, refusals, without_trace
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, Constant, Literal, input_node, literal
@@ -319,9 +319,7 @@ def running() -> Trace:
     """The trace that is running in this thread; an error where there is none."""
     trace = current()
     if trace is None:
-        raise TracingError(
-            "a traced value was used after its trace had ended, or in another thread; return it from the function."
-        )
+        raise without_trace()
     return trace
 
 
@@ -336,12 +334,14 @@ def called(function: Callable, args: Iterable[Any], kwargs: Mapping[str, Any]) -
 
     Raises what was refused in it, though its own code has caught that: it would take another way than with arrays.
     """
-    trace = current()
+    trace, before = current(), astray.count
     with apart_from_refusals(), contextlib.nullcontext() if trace is None else trace.left_out.of_function():
         output = as_followed(function)(*args, **kwargs)
         refused = refusals.latest
     if refused is not None:
         raise refused
+    if astray.count > before:
+        raise TracingError.here(f"another thread has used a traced value while the function was traced. {IN_THREADS}")
     return output
 
 

@@ -402,7 +402,6 @@ def test_floats_are_rounded_to_digits_as_python_does(digits):
         assert (float(value), float(slope)) == (round(x, digits) * x, round(x, digits))
 
 
-
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logaddexp", "hypot", "fmax"])
 def test_reductions_of_lists_of_traced_numbers(name):
     ufunc, x = getattr(np, name), np.array([1.3, 2.7])

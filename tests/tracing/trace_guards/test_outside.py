@@ -1,5 +1,7 @@
 """What comes from outside of Python: the environment, files, clocks, threads."""
 
+import concurrent.futures
+import contextlib
 import contextvars
 import copy
 import logging
@@ -10,7 +12,11 @@ import threading
 import time
 
 import numpy as np
+import pytest
 from mutations import Cases, check
+
+import symgrad as sg
+from symgrad.errors import TracingError
 
 case = Cases()
 VARIABLE = contextvars.ContextVar("VARIABLE", default=2.0)
@@ -156,3 +162,28 @@ def state_of_a_generator(world):
 @case.each()
 def test_a_change_is_seen(make, world):
     check(make, world)
+
+
+def _in_a_thread(x):
+    made = [x * 3]
+
+    def work():
+        with contextlib.suppress(Exception):
+            made[0] = x * 5
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def _in_a_pool(x):
+    with contextlib.suppress(Exception), concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: x * 5).result()
+    return x * 3
+
+
+@pytest.mark.parametrize("fn", [_in_a_thread, _in_a_pool])
+def test_other_threads_make_nothing_of_traced_values(fn):
+    with pytest.raises(TracingError, match="A traced value is of the thread that traces"):
+        sg.grad(fn)(0.5)
