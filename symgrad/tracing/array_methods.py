@@ -30,7 +30,7 @@ from .python_numbers import (
 )
 from .sizes import listed
 from .text import is_only_shown, note_text, value_of_text
-from .trace import as_node, current, running, stands_for_number
+from .trace import as_node, current, refuse_error_settings, running, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
@@ -107,6 +107,7 @@ def _left(template: Elementwise) -> Operator:
         kind = type(self)
         if _is_beside_list(self, other):
             return NotImplemented
+        refuse_error_settings()
         if type(other) is kind and self._is_pythons is other._is_pythons and self._node.dtype.kind not in "iu":
             return as_number(kind(template(self._symgrad_node, other._symgrad_node)), self._is_pythons)
         return _binary(self, template, self, other, other)
@@ -118,6 +119,7 @@ def _both(template: Elementwise) -> tuple[Operator, Operator]:
     """The operator, and the one for a traced value on its right."""
 
     def reflected(self: Any, other: Any) -> Any:
+        refuse_error_settings()
         return NotImplemented if _is_beside_list(self, other) else _binary(self, template, other, self, other)
 
     return _left(template), reflected

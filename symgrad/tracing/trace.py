@@ -27,6 +27,7 @@ from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import decided, evaluated, rebuilt, walk
 from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
 from .captured import Constants
+from .error_settings import Settings
 from .left_out import LeftOut
 from .plain_arrays import checked_dtype, listed_array
 from .provenance import ProvenanceTable, SourceLine
@@ -109,6 +110,7 @@ class Trace:
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
         self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about
+        self.error_settings = Settings()
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self.outside: dict[Node, Node] = {}  # what a checkpointed function is given, and what it stands for
         self._constants = Constants()
@@ -321,6 +323,13 @@ def running() -> Trace:
     if trace is None:
         raise without_trace()
     return trace
+
+
+def refuse_error_settings() -> None:
+    """Refuse to compute where code that is followed raises or notes errors of values; other code catches none."""
+    trace = current()
+    if trace is not None and trace.follow is not None:
+        trace.error_settings.refuse_others()
 
 
 def as_followed(function: Callable) -> Callable:

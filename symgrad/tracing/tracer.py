@@ -34,7 +34,7 @@ from .library_calls import caching_function, declared, refuse_in_pandas, refuse_
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
 from .python_numbers import held_as, operands, strong
 from .sizes import Size, shown, shown_shape
-from .trace import array_node, as_node, running
+from .trace import array_node, as_node, refuse_error_settings, running
 from .views import Along, Certain
 
 
@@ -153,6 +153,7 @@ class Tracer(ArrayMethods):
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        refuse_error_settings()
         out = kwargs.pop("out", None)
         if out is not None:
             return _into(out, getattr(ufunc, method)(*inputs, **kwargs))

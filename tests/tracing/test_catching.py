@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -217,6 +218,62 @@ def test_settings_that_make_errors_of_values_are_refused_where_they_are_called(f
     with pytest.raises(sg.errors.TracingError, match=r"np\.where or np\.isfinite"):
         sg.grad(fn)(np.ones(2))
     assert np.geterr() == before
+
+
+@np.errstate(all="raise")
+def _raising_root(x):
+    return np.sqrt(x)
+
+
+@contextlib.contextmanager
+def _raising():
+    before = np.seterr(all="raise")
+    try:
+        yield
+    finally:
+        np.seterr(**before)
+
+
+_MADE_ELSEWHERE = np.errstate(invalid="raise")
+
+
+def set_by_a_decorator(x):
+    try:
+        return np.sum(_raising_root(x))
+    except FloatingPointError:
+        return np.sum(x * 3)
+
+
+def set_by_a_manager(x):
+    with contextlib.suppress(FloatingPointError), _raising():
+        return np.sum(np.sqrt(x))
+    return np.sum(x * 3)
+
+
+def set_by_one_made_elsewhere(x):
+    with contextlib.suppress(FloatingPointError), _MADE_ELSEWHERE:
+        return np.sum(x / (x - 1.0))
+    return np.sum(x * 3)
+
+
+def filtered_by_a_library(x):
+    with unittest.TestCase().assertWarns(RuntimeWarning):
+        return np.sum(np.sqrt(x))
+
+
+def shown_to_a_list(x):
+    seen = []
+    with warnings.catch_warnings(), unittest.mock.patch("warnings.showwarning", lambda *said, **_: seen.append(said)):
+        return np.sum(2.0 / x) * (3.0 if seen else 2.0)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [set_by_a_decorator, set_by_a_manager, set_by_one_made_elsewhere, filtered_by_a_library, shown_to_a_list],
+)
+def test_settings_that_others_have_made_are_refused_where_something_is_computed(fn):
+    with pytest.raises(sg.errors.TracingError, match=r"np\.where or np\.isfinite"):
+        sg.grad(fn)(np.ones(2))
 
 
 def silenced(x):
