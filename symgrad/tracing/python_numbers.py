@@ -164,6 +164,19 @@ def beyond_64_bits(template: Any, left: Any, right: Any) -> Any:
     return None if trace.guard(f.less(size, _FITS)) else of_any_size(operate, left, right)
 
 
+def beyond_bounds(kind: type[np.integer], x: Any) -> Any:
+    """What NumPy makes of a number of Python that ``kind`` does not hold, of its value, guarded; else None.
+
+    It raises an error, where the number is not one of NumPy's own.
+    """
+    node, trace = x._symgrad_node, current()
+    if not x._is_pythons or node.dtype.kind not in "if" or trace is None or not trace.has_value(node):
+        return None
+    bounds = np.iinfo(kind)
+    inside = f.logical_and(f.less(float(bounds.min) - 1, node), f.less(node, float(bounds.max) + 1))
+    return None if trace.guard(inside) else kind(trace.guard(node).item())
+
+
 def _is_whole(value: Any) -> bool:
     return type(value) is int or (_is_pythons(value) and value._node.dtype.kind in "iu")
 

@@ -17,7 +17,7 @@ from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
 from .dispatch import answers
-from .python_numbers import as_number, is_number, operands, strong, whole_number
+from .python_numbers import as_number, beyond_bounds, is_number, operands, strong, whole_number
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -324,7 +324,11 @@ answers(max)(_extreme(max, operator.gt))
 
 
 def _of_type(kind: type[np.generic]) -> Callable:
-    return lambda x=0: Tracer(strong(as_node(x))).astype(kind)
+    def rule(x: Any = 0) -> Any:
+        beyond = beyond_bounds(kind, x) if issubclass(kind, np.integer) and type(x) is Tracer else None
+        return Tracer(strong(as_node(x))).astype(kind) if beyond is None else beyond
+
+    return rule
 
 
 for _kind in (

@@ -392,6 +392,19 @@ def test_rounded_numbers_are_whole_numbers_of_python():
     assert sg.grad(lambda x: x if round(x, 1) in {1.2} else 3 * x)(1.21) == 1.0
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+def test_whole_numbers_of_numpy_hold_what_they_hold_in_later_calls_too(kind):
+    def fn(x):
+        try:
+            return x + kind(x)
+        except (ValueError, OverflowError) as error:
+            return 2 * x + len(type(error).__name__)
+
+    derivative = sg.value_and_grad(fn)
+    for x in (2.7, math.nan, 100.2, math.inf, 3e9, 1e300, 255.9, -1.5, -0.5):
+        np.testing.assert_equal(derivative(x)[0], fn(x))
+
+
 @pytest.mark.parametrize("digits", [-2, -1, 1, 2, 8, 12, 16, 22, 30])
 def test_floats_are_rounded_to_digits_as_python_does(digits):
     drawn, derivative = random.Random(digits), sg.value_and_grad(lambda x: round(x, digits) * x)
