@@ -45,6 +45,7 @@ from . import (
     writing,
 )
 from .array_methods import METHOD_FUNCTIONS
+from .bytecode.reads import code_reads
 from .computed import library, local, mapped, printed
 from .dispatch import DEFERRED, refuse
 from .error_settings import refuse_errors_of_values
@@ -52,7 +53,7 @@ from .generators import CACHED
 from .labelled import has_labels, takes_arrays, unlabelled
 from .labels import is_indexer
 from .libraries import is_library as is_library_module
-from .library_calls import called_by, is_users, note_refused, said_of
+from .library_calls import called_by, is_users, note_refused, refuse_unread, said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .long_loops import some_steps
@@ -372,6 +373,10 @@ def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
     return made
 
 
+#: what answers for a traced value as for what it stands for where calls are followed alone
+_ASKING = frozenset(("type", "hasattr"))
+
+
 def followed(function: FunctionType) -> FunctionType:
     """A function of the user with its calls followed; itself where there is no source, which the trace notes."""
     code = function.__code__
@@ -380,6 +385,9 @@ def followed(function: FunctionType) -> FunctionType:
     new = _followed_code(code, code.co_filename)
     if new is None:
         running().without_source.add(code)
+        asked = None if is_library(code.co_filename) else next(iter(_ASKING & code_reads(code).globals), None)
+        if asked is not None:
+            refuse_unread(f"{asked}() tells a traced value from what it stands for.", code)
         return function
     made = FunctionType(new, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice, takewhile
 from types import CodeType, FrameType, ModuleType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -119,11 +119,19 @@ def refuse_without_source(error: Exception, codes: Collection[CodeType]) -> None
     if code is None:
         return
     what, _, where = str(error).partition("\n  at ")
-    told = (
+    raise UnsupportedOperation(_unread(what, code) + (f"\n  at {where}" if where else "")) from error
+
+
+def refuse_unread(what: str, code: CodeType) -> NoReturn:
+    """An UnsupportedOperation of code whose calls cannot be followed, for ``what`` it does."""
+    raise UnsupportedOperation.here(_unread(what, code))
+
+
+def _unread(what: str, code: CodeType) -> str:
+    return (
         f"{what} The calls in {code.co_name} are followed by its source, which it has not: define it in a file or "
         f"cell. {CONTRACT}"
     )
-    raise UnsupportedOperation(told + (f"\n  at {where}" if where else "")) from error
 
 
 def note_refused(function: Any, error: Exception) -> None:

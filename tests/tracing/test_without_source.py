@@ -43,6 +43,13 @@ def test_calls_with_plain_numbers_are_refused_by_name():
         sg.grad(f)(0.5)
 
 
+@pytest.mark.parametrize("asked", ["type(x) is float", "hasattr(x, 'shape')"])
+def test_code_that_asks_what_a_value_is_is_refused(asked):
+    f = made(f"def f(x): return x * (2.0 if {asked} else 3.0)")
+    with pytest.raises(UnsupportedOperation, match="tells a traced value from what it stands for"):
+        sg.grad(f)(0.5)
+
+
 def test_what_has_a_source_and_calls_it_is_followed():
     scaled = made("def f(x): return 2.0 * x")
     assert sg.grad(lambda x: scaled(math.sin(x)))(0.5) == 2.0 * math.cos(0.5)
