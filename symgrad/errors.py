@@ -123,11 +123,6 @@ class DtypeError(SymgradError, TypeError):
 
 #: the end of a message that follows from the contract
 CONTRACT = "See docs/contract.md."
-#: why a function that is traced starts no threads
-IN_THREADS = (
-    "A traced value is of the thread that traces, and what another makes of it is lost. Call what the thread runs. "
-    f"{CONTRACT}"
-)
 
 
 class TracingError(SymgradError, TypeError):

@@ -1,7 +1,6 @@
-"""What a traced function looks at outside of its thread: the files, folders, connections and processes that it opens.
+"""What a traced function looks at outside of the process: the files, folders, connections and processes that it opens.
 
-Python tells an audit hook of each, whichever library opens it; a trace that has opened any serves one call. Threads are
-refused as they are started: in another thread a traced value is none, and its errors are lost there.
+Python tells an audit hook of each, whichever library opens it; a trace that has opened any serves one call.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..errors import IN_THREADS, is_library, is_symgrads
-from .dispatch import refuse
+from ..errors import is_library, is_symgrads
 from .library_calls import HOOKS
 from .trace import current
 
@@ -26,7 +24,6 @@ _EVENTS = {
     "os.posix_spawn": "a process",
     "os.system": "a process",
 }
-_THREADS = frozenset(("_thread.start_new_thread", "_thread.start_joinable_thread"))  # the second from Python 3.13 on
 _IMPORTING = ("importlib.", "_frozen_importlib", "zipimport")
 
 
@@ -38,14 +35,11 @@ def watch_what_is_opened() -> None:
 
 def _opened(event: str, args: tuple[Any, ...]) -> None:
     what = _EVENTS.get(event)
-    if what is None and event not in _THREADS:
+    if what is None:
         return
     trace = current()
-    if trace is None or not _is_users(sys._getframe(1)):
-        return
-    if what is None:
-        refuse(f"the function starts a thread. {IN_THREADS}")
-    trace.looked_outside.add(what)
+    if trace is not None and _is_users(sys._getframe(1)):
+        trace.looked_outside.add(what)
 
 
 def _is_users(frame: FrameType | None) -> bool:

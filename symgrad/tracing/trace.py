@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import IN_THREADS, ShapeError, TracingError, apart_from_refusals, astray, refusals, without_trace
+from ..errors import CONTRACT, ShapeError, TracingError, apart_from_refusals, astray, refusals, without_trace
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, Constant, Literal, input_node, literal
@@ -350,7 +350,10 @@ def called(function: Callable, args: Iterable[Any], kwargs: Mapping[str, Any]) -
     if refused is not None:
         raise refused
     if astray.count > before:
-        raise TracingError.here(f"another thread has used a traced value while the function was traced. {IN_THREADS}")
+        raise TracingError.here(
+            "another thread has used a traced value. It is of the thread that traces, and what another makes of it is "
+            f"lost: call what the thread runs. {CONTRACT}"
+        )
     return output
 
 

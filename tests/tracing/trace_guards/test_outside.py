@@ -185,5 +185,5 @@ def _in_a_pool(x):
 
 @pytest.mark.parametrize("fn", [_in_a_thread, _in_a_pool])
 def test_other_threads_make_nothing_of_traced_values(fn):
-    with pytest.raises(TracingError, match="A traced value is of the thread that traces"):
+    with pytest.raises(TracingError, match="another thread has used a traced value"):
         sg.grad(fn)(0.5)
