@@ -311,10 +311,11 @@ class Tracer(ArrayMethods):
         function = METHOD_FUNCTIONS.get(name)
         if function is not None:
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
+        if name.startswith("_"):  # Python and NumPy ask for many of these
+            raise MissingAttribute(f"a traced array has no attribute {name!r}")
         kind = next((k for k in (self.__class__, np.ndarray) if hasattr(k, name)), None)
-        if name.startswith("_") or kind is None:
-            where = "" if name.startswith("_") else at_user_line("")  # Python and NumPy ask for many of these
-            raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
+        if kind is None:
+            raise MissingAttribute(f"a traced array has no attribute {name!r}{at_user_line('')}")
         refuse_library_call(FUNCTIONS)
         needs = f"Of a function f that needs it, such as one that calls C, {declared('f')}."
         raise UnsupportedOperation.here(f"{kind.__name__}.{name} has no derivative rule in symgrad. {needs}")
