@@ -91,6 +91,7 @@ class Text:
     def __init__(self, names: Mapping[Expression, str] | None = None, own: Iterable[str] = ()) -> None:
         self.names = names or {}
         self.own = frozenset(own)
+        self._known: dict[Expression, tuple[str, int]] = {}  # what holds a part may ask for it several times
 
     def __call__(self, x: Expression, opened: bool = False) -> str:
         """``x`` printed; ``opened`` prints what a given name stands for."""
@@ -98,9 +99,12 @@ class Text:
 
     def _printed(self, x: Expression, opened: bool = False) -> tuple[str, int]:
         """The string and its precedence; recursion is over the tree, whose depth is bounded."""
-        if x in self.names and not opened:
-            return self.name(self.names[x]), ATOM
-        return getattr(self, f"_{x.op}")(x)
+        if opened:
+            return getattr(self, f"_{x.op}")(x)
+        if x not in self._known:
+            named = x in self.names
+            self._known[x] = (self.name(self.names[x]), ATOM) if named else self._printed(x, opened=True)
+        return self._known[x]
 
     def _within(self, x: Expression, least: int) -> str:
         text, precedence = self._printed(x)
