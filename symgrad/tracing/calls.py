@@ -89,7 +89,10 @@ class _Calls:
             return function(*args, **kwargs)
         if kind is FunctionType:
             if not is_library(function.__code__.co_filename):
-                return followed(function)(*args, **kwargs)
+                own = followed(function)
+                if own is function:
+                    _refuse_asking(function, args)
+                return own(*args, **kwargs)
         elif kind is MethodType:
             inner = function.__func__
             if type(inner) is FunctionType and not is_library(inner.__code__.co_filename):
@@ -342,6 +345,17 @@ def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -
     return python if type(python) is FunctionType and holds_traced((args, kwargs)) else None
 
 
+#: what answers for a traced value as for what it stands for where calls are followed alone
+_ASKING = frozenset(("type", "hasattr"))
+
+
+def _refuse_asking(function: FunctionType, args: tuple) -> None:
+    """Refuse code that asks what its traced arguments are, where it has no source by which its calls were followed."""
+    asked = _ASKING & code_reads(function.__code__).globals
+    if asked and _hook(function.__code__.co_filename) not in function.__code__.co_consts and holds_traced(args):
+        refuse_unread(f"{min(asked)}() tells a traced value from what it stands for.", function.__code__)
+
+
 def _of_instance(method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     return followed(method.__func__)(method.__self__, *args, **kwargs)
 
@@ -373,10 +387,6 @@ def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
     return made
 
 
-#: what answers for a traced value as for what it stands for where calls are followed alone
-_ASKING = frozenset(("type", "hasattr"))
-
-
 def followed(function: FunctionType) -> FunctionType:
     """A function of the user with its calls followed; itself where there is no source, which the trace notes."""
     code = function.__code__
@@ -385,9 +395,6 @@ def followed(function: FunctionType) -> FunctionType:
     new = _followed_code(code, code.co_filename)
     if new is None:
         running().without_source.add(code)
-        asked = None if is_library(code.co_filename) else next(iter(_ASKING & code_reads(code).globals), None)
-        if asked is not None:
-            refuse_unread(f"{asked}() tells a traced value from what it stands for.", code)
         return function
     made = FunctionType(new, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
