@@ -421,7 +421,7 @@ class ArrayMethods:
     def flatten(self, order: str = "C") -> Any:
         return FUNCTIONS[np.ravel](self, order).copy()
 
-    def __copy__(self) -> Any:
+    def __copy__(self: Any) -> Any:
         return self if self._is_pythons else self.copy()
 
     def __deepcopy__(self, memo: Any) -> Any:

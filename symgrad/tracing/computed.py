@@ -218,11 +218,13 @@ def local(made: Any) -> Any:
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         others = sys.getrefcount(made) - _OF_NEW
         return LocalArray.of(made, _is_known(made, others))
-    return _local_items(made, {}) if type(made) in (tuple, list) else made
+    return _local_items(made, {})
 
 
-def _local_items(container: tuple | list, found: dict[int, Any]) -> Any:
-    """The same of its items. A container that is found twice stays one, and is itself where no item is another."""
+def _local_items(container: Any, found: dict[int, Any]) -> Any:
+    """The same of a container's items. One that is found twice stays one, and is itself where no item is another."""
+    if type(container) not in (tuple, list):
+        return container
     if id(container) not in found:
         items = [_local_in(container, k, found) for k in range(len(container))]
         is_same = all(map(operator.is_, items, container))
@@ -236,7 +238,7 @@ def _local_in(container: tuple | list, place: int, found: dict[int, Any]) -> Any
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         others = sys.getrefcount(made) - _OF_ITEM
         return LocalArray.of(made, _is_known(made, others))
-    return _local_items(made, found) if type(made) in (tuple, list) else made
+    return _local_items(made, found)
 
 
 def _is_known(array: np.ndarray, others: int) -> bool:

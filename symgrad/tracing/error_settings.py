@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from ..errors import CONTRACT
 from .dispatch import refuse
 
 _RAISING = frozenset(("raise", "call", "log"))
 #: NumPy's settings in this context, one object as long as nobody sets others; a copy of them where it has no such
-_numpys = getattr(getattr(np._core.umath, "_extobj_contextvar", None), "get", np.geterr)
+_numpys = getattr(getattr(umath, "_extobj_contextvar", None), "get", np.geterr)
 _ADVICE = f"Ask the values themselves, with np.where or np.isfinite. {CONTRACT}"
 
 
