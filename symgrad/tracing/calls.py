@@ -46,7 +46,7 @@ from . import (
 )
 from .array_methods import METHOD_FUNCTIONS
 from .bytecode.reads import code_reads
-from .computed import library, local, mapped, printed
+from .computed import formatted, library, local
 from .dispatch import DEFERRED, refuse
 from .error_settings import refuse_errors_of_values
 from .generators import CACHED
@@ -101,7 +101,10 @@ class _Calls:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
         elif isinstance(function, type):
             if not is_library_module(function.__module__):
-                return _made(function, args, kwargs)
+                made = _made(function, args, kwargs)
+                if trace.texts:  # of a class of numbers
+                    refuse_read_back(trace, function, (*args, *kwargs.values()), made)
+                return made
         elif function is getattr and type(self) is _Calls and type(args[1]) is str:
             try:
                 return self.attribute(args[0], args[1])
@@ -181,7 +184,7 @@ class _Calls:
             return getattr(operator, operation)(left, right)
         if holds_traced((left, right)) or type(left) in DEFERRED or type(right) in DEFERRED:
             if isinstance(left, (str, bytes)) and operation == "mod":
-                return left % mapped(printed, right)
+                return formatted(left, right)
             left, right = (as_operand(unwrapped(v, traced=True)) for v in (left, right))
             left, right = (
                 making.array_of(v) if _is_list_beside(v, w) else v for v, w in ((left, right), (right, left))

@@ -34,7 +34,7 @@ from .python_numbers import held_as
 from .sizes import holds_size
 from .sparse_matrices import is_stand_in
 from .sparse_operands import as_operand, is_operand, note_operand
-from .text import value_of_text
+from .text import note_numbers, value_of_text
 from .trace import current, running
 from .tracer import Tracer
 
@@ -202,6 +202,22 @@ def printed(value: Any) -> Any:
         return value
     plain = value_of_text(trace, node)[()]
     return plain.item() if type(value) is Tracer and value._is_pythons else plain
+
+
+def formatted(template: str | bytes, values: Any) -> str | bytes:
+    """``template % values``, the traced numbers as they are printed."""
+    numbers: list[Any] = []
+
+    def shown(value: Any) -> Any:
+        text = printed(value)
+        if text is not value:
+            numbers.append(value._symgrad_node)
+        return text
+
+    made = template % mapped(shown, values)
+    for node in numbers:
+        note_numbers(running(), node, made if isinstance(made, str) else made.decode("latin-1"))
+    return made
 
 
 def local(made: Any) -> Any:

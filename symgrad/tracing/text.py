@@ -70,6 +70,12 @@ def note_text(trace: Trace, node: Node, text: str) -> None:
     trace.texts.append(text)
 
 
+def note_numbers(trace: Trace, node: Node, text: str) -> None:
+    """Note each number in a text that is made of a float and others."""
+    for number in re.findall(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?", text):
+        note_text(trace, node, number)
+
+
 def refuse_read_back(trace: Trace, function: Callable, given: Any, made: Any) -> None:
     """Refuse what ``function`` has made, where it is a number that it has read out of a text of a traced one."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", str(function))
@@ -130,8 +136,8 @@ def _shares_digits(text: str, number: str) -> bool:
 
 def _plain_reals(made: Any) -> Iterator[Any]:
     """The numbers that are not traced in what a function has made."""
-    if isinstance(made, (list, tuple)):
-        for part in made:
+    if isinstance(made, (list, tuple, dict)):
+        for part in made.values() if isinstance(made, dict) else made:
             yield from _plain_reals(part)
     elif issubclass(type(made), (float, Decimal, Fraction)):
         yield made

@@ -155,7 +155,24 @@ def test_text_that_is_handed_on_is_that_of_each_call(f):
         assert g(x)[0] == f(x)
 
 
+class _Rate(float):
+    pass
+
+
+class _Named:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __repr__(self):
+        return "%.3f" % self.rate  # noqa: UP031
+
+
 READ_BACK = {
+    "by %": lambda x: float("%.3f" % x[0]) * x[1],  # noqa: UP031
+    "by % of several": lambda x: float(("%s=%s" % ("rate", x[0] * x[1]))[5:]),  # noqa: UP031
+    "by % of bytes": lambda x: float(b"%f" % x[0]) * x[1],
+    "by a class of floats": lambda x: _Rate(str(x[0])) * x[1],
+    "of an object of the user's": lambda x: float(repr(_Named(x[0]))) * x[1],
     "of its text": lambda x: float(str(x[0])) * x[1],
     "as Python shows it": lambda x: float(repr(float(x[0]))) * x[1],
     "of an f-string": lambda x: np.float64(f"{x[0]}") * x[1],
