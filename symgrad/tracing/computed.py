@@ -11,6 +11,7 @@ import functools
 import inspect
 import itertools
 import operator
+import re
 import sys
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, ValuesView
@@ -62,6 +63,8 @@ _COUNTS = frozenset(
         *("repeats", "reps", "shape", "size"),
     )
 )
+#: what C says where it is given no memory
+_OF_BUFFERS = re.compile("bytes|buffer")
 #: what calls a function, also those that a library is given
 Called = Callable[..., Any]
 
@@ -109,15 +112,31 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return held_as(function, answer(*args, **kwargs), (*args, *kwargs.values()))
-        return _computed(function, owner, args, kwargs) if computes else function(*args, **kwargs)
+        return _computed(function, owner, args, kwargs) if computes else _with_buffers(function, args, kwargs)
     gives_arrays = computes or any(function is copying for copying in _COPYING)
     if not gives_arrays or type(owner) is LocalArray:
-        made = function(*args, **kwargs)
+        made = _with_buffers(function, args, kwargs)
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
         order = kwargs.get("order", args[0] if args else "C")
         return making.of_node(made._symgrad_node, order) if is_copy and made.shape else made
     lent, name = Lent((*args, *kwargs.values())), getattr(function, "__name__", type(function).__name__)
     return local(lent.noted(function(*unwrapped(args), **unwrapped(kwargs)), name))
+
+
+def _with_buffers(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """What a function of Python gives; one in C that asks for the memory of an array gets the array that holds it."""
+    try:
+        return function(*args, **kwargs)
+    except TypeError as error:
+        given, trace = (*args, *kwargs.values()), error.__traceback__
+        is_its_own = trace is not None and trace.tb_next is None  # and of no function that it has called
+        if not (is_its_own and _OF_BUFFERS.search(str(error)) and any(type(v) is LocalArray for v in given)):
+            raise
+    name = getattr(function, "__name__", type(function).__name__)
+    if holds_traced(given):
+        refuse(f"{name} asks for the memory of an array, and of traced values there is none. Use the array itself.")
+    lent = Lent(given)
+    return lent.noted(function(*unwrapped(args), **unwrapped(kwargs)), name)
 
 
 def _lies_unknown(value: Any) -> bool:

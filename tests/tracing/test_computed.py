@@ -1,8 +1,11 @@
 """What libraries compute in followed code: of known arrays as ever, of traced ones by rules, with views kept."""
 
 import copy
+import hashlib
 import json
 import statistics
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import scipy.linalg
 import scipy.special
 
 import symgrad as sg
-from symgrad.errors import UnsupportedOperation
+from symgrad.errors import TracingError, UnsupportedOperation
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -138,3 +141,29 @@ def test_a_copy_of_a_known_array_is_the_functions_own():
 
     assert sg.value_and_grad(fn)(2.5) == (11.25, 7.0)
     assert known.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x * hashlib.sha1(np.arange(3.0)).digest()[0],
+        lambda x: x * (zlib.crc32(np.zeros(3)) % 7),
+        lambda x: x * struct.unpack("3d", np.arange(3.0))[2],
+        lambda x: x * np.asarray(memoryview(np.arange(3.0)))[1],
+    ],
+)
+def test_memory_of_a_known_array_is_given_to_what_asks_for_it(fn):
+    assert sg.value_and_grad(fn)(2.0) == (fn(2.0), fn(1.0))
+
+
+def _given_away(x):
+    own = np.zeros(3)
+    looking = memoryview(own)
+    own[0] = x
+    return looking[0] * x
+
+
+@pytest.mark.parametrize("fn", [_given_away, lambda x: hashlib.sha1(np.array([x, x])).digest()[0] * x])
+def test_memory_of_traced_values_is_refused(fn):
+    with pytest.raises(TracingError, match="memory"):
+        sg.grad(fn)(2.0)
