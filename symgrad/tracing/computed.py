@@ -40,7 +40,7 @@ from .trace import current, running
 from .tracer import Tracer
 
 _NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray")
-#: what keeps the kinds of containers, and which objects are one: it copies traced values by their own methods
+#: what keeps kinds of containers, and which objects are one; traced values and own arrays are copied by their methods
 _COPYING = (copy.copy, copy.deepcopy)
 #: packages of those that write into arrays, where SciPy has them and had them
 _WRITERS = ("scipy._lib.array_api_extra", "scipy._external.array_api_extra")
@@ -113,8 +113,9 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         if answer is not None:
             return held_as(function, answer(*args, **kwargs), (*args, *kwargs.values()))
         return _computed(function, owner, args, kwargs) if computes else _with_buffers(function, args, kwargs)
-    gives_arrays = computes or any(function is copying for copying in _COPYING)
-    if not gives_arrays or type(owner) is LocalArray:
+    if any(function is copying for copying in _COPYING):
+        return local(function(*args, **kwargs))
+    if not computes or type(owner) is LocalArray:
         made = _with_buffers(function, args, kwargs)
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
         order = kwargs.get("order", args[0] if args else "C")

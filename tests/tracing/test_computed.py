@@ -119,6 +119,11 @@ COPIES = {
     "a class of lists": lambda x: x * (2.0 if type(copy.deepcopy(_Named([x]))) is _Named else 3.0),
     "not deep": lambda x: (lambda r: (_written([copy.copy(r)[1]], 3.0), sum(r[1]) * x)[1])([x, [x]]),
     "a number": lambda x: x * (2.0 if copy.copy(x) is x and copy.deepcopy(x) is x else 3.0),
+    "an array of its own in a list": lambda x: (lambda a: x * (2.0 if copy.copy([a])[0] is a else 3.0))(np.zeros(2)),
+    "in a dict": lambda x: (lambda a, b: (b["a"].fill(x), a.sum() * x)[1])(
+        *(lambda a: (a, copy.copy({"a": a})))(np.ones(2))
+    ),
+    "an array twice": lambda x: (lambda b: (b[0].fill(x), b[1].sum() * x)[1])(copy.deepcopy(2 * [np.zeros(2)])),
     "a memo": lambda x: (lambda a, m: x * (2.0 if copy.deepcopy(a, m) is copy.deepcopy(a, m) else 3.0))([x], {}),
 }
 
