@@ -129,9 +129,9 @@ def _shares_digits(text: str, number: str) -> bool:
     own = _digits(number)
     if len(own) < _FEW_DIGITS:
         return False
-    return own in "".join(filter(str.isdigit, text)) or any(
-        run in own for run in re.findall(rf"\d{{{_FEW_DIGITS},}}", text)
-    )
+    numbers = map(_digits, re.findall(r"\d+\.\d+", text))
+    parts = [*re.findall(rf"\d{{{_FEW_DIGITS},}}", text), *(n for n in numbers if len(n) >= _FEW_DIGITS)]
+    return own in "".join(filter(str.isdigit, text)) or any(part in own for part in parts)
 
 
 def _plain_reals(made: Any) -> Iterator[Any]:

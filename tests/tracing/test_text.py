@@ -170,6 +170,7 @@ class _Named:
 READ_BACK = {
     "by %": lambda x: float("%.3f" % x[0]) * x[1],  # noqa: UP031
     "by % of several": lambda x: float(("%s=%s" % ("rate", x[0] * x[1]))[5:]),  # noqa: UP031
+    "in part": lambda x: float(str(x[0] * 1.0123456)[:5]) * x[1],
     "by % of bytes": lambda x: float(b"%f" % x[0]) * x[1],
     "by a class of floats": lambda x: _Rate(str(x[0])) * x[1],
     "of an object of the user's": lambda x: float(repr(_Named(x[0]))) * x[1],
