@@ -270,6 +270,14 @@ def is_library(filename: str) -> bool:
     return is_own(filename) or filename.startswith((_PYTHON, "<frozen ")) or any(p in filename for p in _INSTALLED)
 
 
+def is_asked_by_library() -> bool:
+    """Whether code of a library, and not the user's own, has called what runs now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_symgrads(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and is_library(frame.f_code.co_filename)
+
+
 def user_frame(inside: FrameType | None = None) -> FrameType | None:
     """The innermost frame of the user's own code; of an installed package only where there is no other.
 

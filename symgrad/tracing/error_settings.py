@@ -6,16 +6,14 @@ start of the trace: a decorator, a manager that was made elsewhere or code of a 
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Mapping
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy._core import umath
 
-from ..errors import CONTRACT, is_library, is_symgrads
+from ..errors import CONTRACT, is_asked_by_library
 from .dispatch import refuse
 
 _RAISING = frozenset(("raise", "call", "log"))
@@ -51,7 +49,7 @@ class Settings:
     def refuse_others(self) -> None:
         """Refuse to compute where errors are raised or noted that were not at the start."""
         now = _now()
-        if now == self._now or not _is_users(sys._getframe(1)):  # what a library is told is its own affair
+        if now == self._now or is_asked_by_library():  # what a library is told is its own affair
             return
         said = [v for k, v in np.geterr().items() if v in _RAISING and v != self._errors[k]]
         if said:
@@ -60,13 +58,6 @@ class Settings:
             refuse(f"a filter that makes errors of warnings raises nothing in kernels. {_ADVICE}")
         if now[2:] != self._now[2:]:
             refuse(f"what takes warnings to look at them sees none of those that kernels would give. {_ADVICE}")
-
-
-def _is_users(frame: FrameType | None) -> bool:
-    """Whether code of the user's computes now."""
-    while frame is not None and is_symgrads(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame is not None and not is_library(frame.f_code.co_filename)
 
 
 def _now() -> tuple[Any, ...]:

@@ -174,14 +174,6 @@ def refuse_library_call(rules: Mapping[Callable, Any], asked: Callable | None = 
         raise error
 
 
-def is_asked_by_library() -> bool:
-    """Whether code of a library, and not the user's own, has called what runs now."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and Step.of(frame).is_own:
-        frame = frame.f_back
-    return frame is not None and is_library(frame.f_code.co_filename)
-
-
 def without_rule(name: str, at: Step, inside: list[Step], rules: Mapping[Callable, Any]) -> str:
     """That what is called ``name`` computes with plain arrays, and the way out."""
     library, _, own = name.rpartition(".")

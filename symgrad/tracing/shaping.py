@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, UnsupportedOperation
+from ..errors import ShapeError, UnsupportedOperation, is_asked_by_library
 from ..primitives.contraction import expand, transpose
 from ..primitives.selection import take_slice
 from ..primitives.shaping import reshape
@@ -15,7 +15,6 @@ from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .layout import is_line
-from .library_calls import is_asked_by_library
 from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import listed, whole
 from .trace import SIZES_FIX, as_node, running
